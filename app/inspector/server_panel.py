@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPointF, QRect, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
@@ -21,6 +21,8 @@ NO_MODEL = mark("No model is loaded. Add a server under Model → Add an engine�
 NOT_ASKED = mark("{host} is asked once a second while this panel is open or an answer is written.")
 ROW_HEIGHT, NAME_WIDTH, VALUE_WIDTH, GAP = 30, 150, 150, 12
 SECOND_WIDTH = 3  # pixels of a timeline
+MIDDLE = Qt.AlignmentFlag.AlignVCenter
+Words = Callable[[float], str]
 
 
 def _share(value: float) -> str:
@@ -28,10 +30,10 @@ def _share(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    return count(round(value)) if value == round(value) else decimal(value, 1)
+    return count(int(value)) if value == int(value) else decimal(value, 1)
 
 
-ROWS: tuple[tuple[FigureKind, str, Callable[[float], str]], ...] = (
+ROWS: tuple[tuple[FigureKind, str, Words], ...] = (
     (FigureKind.RUNNING, mark("Requests running"), _number),
     (FigureKind.WAITING, mark("Requests waiting"), _number),
     (FigureKind.KV_USE, mark("KV cache used"), _share),
@@ -66,49 +68,40 @@ class ServerPanel(DockPanel):
         super()._watch(is_watching and self.recording.foreign is not None)
 
     def draw(self) -> None:
-        model, figures = self.recording.foreign, self.recording.figures
-        has_figures = model is not None and bool(figures)
+        model, told = self.recording.foreign, self.recording.figures
         for widget in (self.head, *self.rows.values()):
-            widget.setVisible(has_figures)
-        self.message.setVisible(not has_figures)
-        self.message.setText(self._why_empty())
-        if not model or not figures:
+            widget.setVisible(bool(told))
+        self.message.setVisible(not told)
+        if not (model and told):
+            here = tr(HERE) if self.recording.model else self._no_model(NO_MODEL)
+            self.message.setText(tr(NOT_ASKED, host=model.host) if model else here)
             return
-        program = figures[-1].program or tr("A server with OpenAI's API")
+        program = told[-1].program or tr("A server with OpenAI's API")
         self.head.setText(f"{program} · {model.host}")
-        told = [{one.kind: one for one in each.figures} for each in figures]
+        by_kind = [{one.kind: one for one in each.figures} for each in told]
         for kind, row in self.rows.items():
-            row.apply([each.get(kind) for each in told])
-
-    def _why_empty(self) -> str:
-        if model := self.recording.foreign:
-            return tr(NOT_ASKED, host=model.host)
-        return tr(HERE) if self.recording.model else self._no_model(NO_MODEL)
+            row.apply([each.get(kind) for each in by_kind])
 
 
 class _Row(QWidget):
     """A name, a timeline with the newest second at its right, and the newest value."""
 
-    def __init__(self, name: str, words: Callable[[float], str], parent: QWidget) -> None:
+    def __init__(self, name: str, words: Words, parent: QWidget) -> None:
         super().__init__(parent)
         self._name, self._words = name, words
         self._values: list[float | None] = []
         self.text = ""
         self.setFont(tabular(small_font()))
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(NAME_WIDTH + VALUE_WIDTH + 100, ROW_HEIGHT)
+        self.setFixedHeight(ROW_HEIGHT)
 
     def apply(self, told: Sequence[ServerFigure | None]) -> None:
         """Oldest first. None: it was not told then."""
-        newest = told[-1]
         self._values = [one.value if one else None for one in told]
         known = [value for value in self._values if value is not None]
-        if newest is None:
-            self.text = tr("not told by this server")
-        else:  # of the last second in which there was any
+        if newest := told[-1]:  # of the last second in which there was any
             self.text = self._words(known[-1]) if known else "–"
+        else:
+            self.text = tr("not told by this server")
         self.setToolTip(as_tooltip(newest.source if newest else self.text))
         self.setAccessibleName(f"{self._name}: {self.text}")
         self.update()
@@ -116,27 +109,24 @@ class _Row(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, tokens = QPainter(self), current()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        left = Qt.AlignmentFlag.AlignVCenter
         painter.setPen(QColor(tokens.muted))
-        painter.drawText(QRect(0, 0, NAME_WIDTH, self.height()), left, self._name)
-        painter.setPen(QColor(tokens.text if self._values[-1:] != [None] else tokens.muted))
-        end = QRect(self.width() - VALUE_WIDTH, 0, VALUE_WIDTH, self.height())
-        painter.drawText(end, left | Qt.AlignmentFlag.AlignRight, self.text)
-        self._paint_timeline(painter, self.rect().adjusted(NAME_WIDTH + GAP, 6, -VALUE_WIDTH - GAP, -6))
+        painter.drawText(QRect(0, 0, NAME_WIDTH, self.height()), MIDDLE, self._name)
+        rect = self.rect().adjusted(NAME_WIDTH + GAP, 6, -VALUE_WIDTH - GAP, -6)
+        if any(value is not None for value in self._values):
+            self._paint_timeline(painter, rect)
+            painter.setPen(QColor(tokens.text))
+        painter.drawText(self.rect(), MIDDLE | Qt.AlignmentFlag.AlignRight, self.text)
 
     def _paint_timeline(self, painter: QPainter, rect: QRect) -> None:
         values = self._values[-max(rect.width() // SECOND_WIDTH, 1) :]
-        highest = max((value for value in values if value), default=0.0)
+        highest = max((value for value in values if value), default=1.0)
         painter.setPen(QPen(QColor(current().hairline), 1))
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         painter.setPen(QPen(QColor(current().accent), 1.5))
-        points: list[QPointF] = []
-        for number, value in enumerate(values):
-            if value is None:
-                points = []
-                continue
-            x = rect.right() - (len(values) - 1 - number) * SECOND_WIDTH
-            y = rect.bottom() - (value / highest if highest else 0.0) * rect.height()
-            points = [*points[-1:], QPointF(x, y)]
-            if len(points) == 2:
-                painter.drawLine(*points)
+        before: QPointF | None = None
+        for age, value in zip(range(len(values) - 1, -1, -1), values, strict=True):
+            x = rect.right() - age * SECOND_WIDTH
+            point = None if value is None else QPointF(x, rect.bottom() - value / highest * rect.height())
+            if before and point:
+                painter.drawLine(before, point)
+            before = point

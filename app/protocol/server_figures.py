@@ -8,7 +8,7 @@ class FigureKind(StrEnum):
     RUNNING = "running"  # requests
     WAITING = "waiting"
     KV_USE = "kv use"  # share of its KV cells
-    PREFIX_HITS = "prefix hits"  # share of prompt tokens that were cached, of the last second
+    PREFIX_HITS = "prefix hits"  # share of the newest prompt tokens that were cached
     BATCH = "batch"  # a step's tokens, or its busy slots
     ACCEPTED = "accepted"  # share of draft tokens
     PROMPT_RATE = "prompt rate"  # tokens a second
@@ -18,7 +18,7 @@ class FigureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerFigure:
-    """`value` None: nothing of it happened since it was asked before. `source` is its name there."""
+    """`value` None: nothing of it happened since it was asked before. `source` is how it is called there."""
 
     kind: FigureKind
     value: float | None

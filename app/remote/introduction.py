@@ -1,7 +1,4 @@
-"""What a server with OpenAI's API tells of itself and its models. What it does not tell is 0, empty or None.
-
-It is recognised by the prefix of its metrics, else by what else only it tells.
-"""
+"""What a server with OpenAI's API tells of itself and its models. The rest is 0, empty or None."""
 
 import asyncio
 from dataclasses import dataclass
@@ -27,18 +24,13 @@ class Program(StrEnum):
         return self in (Program.LLAMA_SERVER, Program.SKEIN)
 
 
+# By the prefix of their metrics, else by who they say owns a model.
 _PREFIXES = {"vllm:": Program.VLLM, "sglang:": Program.SGLANG, "llamacpp:": Program.LLAMA_SERVER}
-_OWNERS = {
-    "skein": Program.SKEIN,
-    "vllm": Program.VLLM,
-    "sglang": Program.SGLANG,
-    "llamacpp": Program.LLAMA_SERVER,
-}
+_OWNERS = {prefix.strip(":"): program for prefix, program in _PREFIXES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    url: str
     program: Program
     version: str
     models: tuple[dict[str, Any], ...]  # as /v1/models lists them, each with an "id"
@@ -48,18 +40,21 @@ class Introduction:
     def names(self) -> tuple[str, ...]:
         return tuple(model["id"] for model in self.models)
 
-    def model(self, name: str) -> ModelInfo:
+    @property
+    def title(self) -> str:
+        return f"{self.program} {self.version}".strip()
+
+    def model(self, name: str, url: str) -> ModelInfo:
         """Raises ServerError where it is not there."""
         entry = next((model for model in self.models if model["id"] == name), None)
         if entry is None:
-            raise ServerError(said("{url} does not have the model {name} any more.", url=self.url, name=name))
-        meta = _mapping(entry.get("meta"))
+            raise ServerError(said("{url} does not have the model {name} any more.", url=url, name=name))
+        meta, told = _mapping(entry.get("meta")), _mapping(self.props.get("modalities"))
         template = str(self.props.get("chat_template", ""))
-        told = _mapping(self.props.get("modalities"))
         return ModelInfo(
             path=Path(name),
             name=title_of(name),
-            description=" ".join(filter(None, (self.program, self.version))),
+            description=self.title,
             architecture="",
             n_vocab=_number(meta.get("n_vocab")),
             n_params=_number(meta.get("n_params")),
@@ -72,24 +67,21 @@ class Introduction:
             thinks="<think>" in template or "enable_thinking" in template,
             # Where it is not told, a picture is sent: a refusal is better than words in its place.
             senses=Senses(bool(told.get("vision", True)), bool(told.get("audio")), is_told=bool(told)),
-            server=self.url,
+            server=url,
         )
 
 
 async def introduced(web: Web) -> Introduction:
     """Raises ServerError for one that cannot be asked or is something else."""
-    listed = await web.get("/v1/models")
-    entries = listed.get("data") if isinstance(listed, dict) else None
-    models = tuple(
-        entry for entry in entries or () if isinstance(entry, dict) and isinstance(entry.get("id"), str)
-    )
+    listed = _mapping(await web.get("/v1/models")).get("data")
+    entries = listed if isinstance(listed, list) else []
+    models = tuple(one for one in entries if isinstance(one, dict) and isinstance(one.get("id"), str))
     if not models:
         raise ServerError(said("{host} lists no models at /v1/models.", host=web.host))
-    metrics, props, version = await asyncio.gather(*map(web.get_if_there, ("/metrics", "/props", "/version")))
-    props = _mapping(props)
-    program = _program(models, metrics if isinstance(metrics, str) else "", props)
-    told = str(props.get("build_info") or _mapping(version).get("version") or "")
-    return Introduction(web.server.url, program, told, models, props)
+    pages = map(web.get_if_there, ("/metrics", "/props", "/version"))
+    metrics, props, version = await asyncio.gather(*pages)
+    told = _mapping(props).get("build_info") or _mapping(version).get("version") or ""
+    return Introduction(_program(models, str(metrics)), str(told), models, _mapping(props))
 
 
 def title_of(name: str) -> str:
@@ -97,17 +89,12 @@ def title_of(name: str) -> str:
     return PurePath(name).stem if name.lower().endswith(".gguf") else name
 
 
-def _program(models: tuple[dict[str, Any], ...], metrics: str, props: dict[str, Any]) -> Program:
-    owner = _OWNERS.get(str(models[0].get("owned_by")).lower(), Program.UNKNOWN)
-    if owner is Program.SKEIN:  # its metrics have llama-server's names
-        return owner
-    lines = metrics.splitlines()
-    found = next((program for prefix, program in _PREFIXES.items() if _has(lines, prefix)), owner)
-    return found or (Program.LLAMA_SERVER if "build_info" in props else Program.UNKNOWN)
-
-
-def _has(lines: list[str], prefix: str) -> bool:
-    return any(line.startswith(prefix) for line in lines)
+def _program(models: tuple[dict[str, Any], ...], metrics: str) -> Program:
+    owner = str(models[0].get("owned_by")).lower()
+    if owner == "skein":  # its metrics have llama-server's names
+        return Program.SKEIN
+    told = (program for prefix, program in _PREFIXES.items() if f"\n{prefix}" in f"\n{metrics}")
+    return next(told, _OWNERS.get(owner, Program.UNKNOWN))
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -115,4 +102,4 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _number(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
+    return value if isinstance(value, int) and 0 <= value < 2**53 else 0

@@ -1,7 +1,7 @@
 """A model of a server with OpenAI's API, as a `RunningEngine`: each request is one stream over HTTP.
 
-Prompts, cells and batches are the server's own business: commands about them are dropped, and nothing is
-tokenized here. No draft goes there before it is sent, so not even its tokens are counted.
+Prompts, cells and batches are the server's own business: commands about them are dropped. No draft goes there
+before it is sent, so not even its tokens are counted.
 """
 
 from __future__ import annotations
@@ -34,14 +34,11 @@ from app.system.said import said
 if TYPE_CHECKING:
     from app.engine.prompts.prompt_builder import PromptBuilder
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-log = logging.getLogger(__name__)
-
 NOT_TOLD = said("not told by this server")
-OUR_FAULT = said("The answer ended because of an error in Skein itself.")
 POLL_S, ASK_EVERY_S = 0.05, 1.0
-STRANGE = (KeyError, TypeError, AttributeError, ValueError, IndexError)  # of what is not as OpenAI has it
 
 
 @contextlib.contextmanager
@@ -53,9 +50,8 @@ def open_openai(
     web, name = Web(params.server), params.path.as_posix()
     with asyncio.Runner() as runner:
         try:
-            introduction = runner.run(_unless_cancelled(web, on_progress))
-            model = introduction.model(name)
-            yield model, OpenAiEngine(web, name, introduction, runner, on_reports_ready)
+            told = runner.run(_unless_cancelled(web, on_progress))
+            yield told.model(name, params.server.url), OpenAiEngine(web, name, told, runner, on_reports_ready)
         except ServerError as error:
             raise ModelLoadError(str(error)) from error
         finally:
@@ -76,19 +72,17 @@ class OpenAiEngine(CommandLoop[Never]):
         self,
         web: Web,
         name: str,
-        introduction: Introduction,
+        told: Introduction,
         runner: asyncio.Runner,
         on_reports_ready: Callable[[], None],
     ) -> None:
         super().__init__(lambda: None, on_reports_ready)
-        self._web, self._name, self._program = web, name, introduction.program
-        self._runner, self._loop = runner, runner.get_loop()
-        self._metrics = ServerMetrics(self._program)
-        self._title = " ".join(filter(None, (introduction.program, introduction.version)))
+        self._web, self._name, self._told, self._runner = web, name, told, runner
+        self._loop = runner.get_loop()
+        self._running: dict[str, tuple[Request, asyncio.Task[FinishReason]]] = {}  # by request id
         self._is_watched = False
         self._has_to_ask = asyncio.Event()  # somebody watches, or an answer runs
         self._stopped = asyncio.Event()
-        self._running: dict[str, tuple[Request, asyncio.Task[FinishReason]]] = {}  # by request id
         self._step = 0
 
     # Any thread.
@@ -122,50 +116,41 @@ class OpenAiEngine(CommandLoop[Never]):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _ask_for_figures(self) -> None:
+        """Until it turns out that there are none."""
+        metrics, has_told = ServerMetrics(self._told.program), False
         while await self._has_to_ask.wait():
-            metrics = await self._web.get_if_there("/metrics")
-            slots = await self._web.get_if_there("/slots") if self._program.is_llama_like else None
-            figures = self._metrics.figures(metrics, slots)
-            self._report(server=ServerFigures(self._title, figures))
-            if not figures:
-                return  # it is not asked again for what it does not tell
-            self._note_interest()
+            pages = [await self._web.get_if_there(path) for path in ("/metrics", "/slots")]
+            figures = metrics.figures(*pages)
+            self._report(server=ServerFigures(self._told.title, figures))
+            has_told = has_told or bool(figures)
+            if not has_told:
+                return
+            if not (self._is_watched or self._running):
+                self._has_to_ask.clear()
             await asyncio.sleep(ASK_EVERY_S)
 
-    def _note_interest(self) -> None:
-        if self._is_watched or self._running:
-            self._has_to_ask.set()
-        else:
-            self._has_to_ask.clear()
-
     def _handle(self, command: Command) -> None:
+        if isinstance(command, WatchCells):
+            self._is_watched = command.is_watching
         if isinstance(command, Submit):
             answer = OpenAiAnswer(command.request)
             task = asyncio.ensure_future(self._take(answer))
             self._running[command.request.request_id] = command.request, task
             task.add_done_callback(partial(self._end, answer))
+        if self._is_watched or self._running:
             self._has_to_ask.set()
-            return
-        if isinstance(command, WatchCells):
-            self._is_watched = command.is_watching
-            self._note_interest()
         for request, task in self._running.values():
             if ends(command, request):
                 task.cancel()  # which closes the connection: the server stops computing
 
     async def _take(self, answer: OpenAiAnswer) -> FinishReason:
-        """Why it ended. Raises ServerError, RequestError."""
+        """Why it ended. Raises ServerError, RequestError, and others for what is no answer."""
         if answer.request.max_tokens == 0:
             return FinishReason.LENGTH
-        path, body = path_and_body(answer.request, self._name, self._program)
-        try:
-            async with contextlib.aclosing(self._web.events(path, body)) as chunks:
-                async for chunk in chunks:
-                    self._tell(answer.take(chunk))
-        except STRANGE as error:
-            raise ServerError(
-                said("{host} sent something that is not an answer.", host=self._web.host)
-            ) from error
+        path, body = path_and_body(answer.request, self._name, self._told.program)
+        async with contextlib.aclosing(self._web.events(path, body)) as chunks:
+            async for chunk in chunks:
+                self._report((answer.take(chunk),))
         if answer.finish_reason is None:
             raise ServerError(said("{host} broke the answer off.", host=self._web.host))
         return answer.finish_reason
@@ -173,27 +158,24 @@ class OpenAiEngine(CommandLoop[Never]):
     def _end(self, answer: OpenAiAnswer, task: asyncio.Task[FinishReason]) -> None:
         """Whatever becomes of one answer, the others go on."""
         del self._running[answer.request.request_id]
+        error = None if task.cancelled() else task.exception()
+        if error and not isinstance(error, ServerError | RequestError):
+            log.error("An answer could not be read.", exc_info=error)
+            error = self._web.strange()
         if task.cancelled():
-            self._tell(answer.end(FinishReason.ABORT))
-        elif (error := task.exception()) is None:
-            self._tell(answer.end(task.result(), self._left_out(answer.request)))
-        elif isinstance(error, ServerError | RequestError):
-            is_refused = isinstance(error, RequestError) or error.is_refused
-            self._tell(answer.end(FinishReason.ERROR, str(error), is_refused=is_refused))
+            last = answer.end(FinishReason.ABORT)
+        elif error:
+            is_refused = not isinstance(error, ServerError) or error.is_refused
+            last = answer.end(FinishReason.ERROR, str(error), is_refused=is_refused)
         else:
-            log.error("An answer failed.", exc_info=error)
-            self._tell(answer.end(FinishReason.ERROR, OUR_FAULT))
+            last = answer.end(task.result(), self._left_out(answer.request))
+        self._report((last,))
 
     def _left_out(self, request: Request) -> str:
-        names = ", ".join(unknown_sampling(request, self._program))
+        names = ", ".join(unknown_sampling(request, self._told.program))
         return said("Not known to this server: {names}.", names=names) if names else ""
-
-    def _tell(self, output: Output) -> None:
-        self._report((output,))
 
     def _report(self, outputs: tuple[Output, ...] = (), server: ServerFigures | None = None) -> None:
         self._step += 1
-        cells = CellUsage(0)
-        self.put_report(
-            StepReport(self._step, outputs, (), (), cells, started_at=perf_counter(), server=server)
-        )
+        now = perf_counter()
+        self.put_report(StepReport(self._step, outputs, (), (), CellUsage(0), started_at=now, server=server))

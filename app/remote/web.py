@@ -1,6 +1,6 @@
-"""Asks a server over HTTP: with its key, its pinned certificate and the system's proxy.
+"""Asks a server over HTTP: with its key, its pinned certificate and the system's proxy. Any asyncio loop.
 
-A failure is one sentence that names the host. On the asyncio loop of an engine or of the window.
+A failure is one sentence that names the host.
 """
 
 import asyncio
@@ -20,11 +20,9 @@ from app.protocol.load import Server
 from app.system.proxies import proxy_for
 from app.system.said import Said, said
 
-CONNECT_S, SILENCE_S = 10.0, 900.0  # a long prompt may be computed for minutes before the first word
-ASKING_S = 15.0
-LINE_BYTES = 2**21  # of a stream's event
-MAX_BYTES = 2**24  # of an answer that is not a stream
-EVENT = b"data:"
+CONNECT_S, ASKING_S = 10.0, 15.0
+SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
+LINE_BYTES, MAX_BYTES = 2**21, 2**24  # of an event of a stream, and of another answer
 
 
 class ServerError(EngineError):
@@ -33,10 +31,7 @@ class ServerError(EngineError):
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
         self.status = status
-
-    @property
-    def is_refused(self) -> bool:
-        return 400 <= self.status < 500 and self.status != 429
+        self.is_refused = 400 <= status < 500 and status != 429
 
 
 class UntrustedError(ServerError):
@@ -53,11 +48,8 @@ class Web:
 
     async def get(self, path: str) -> Any:
         """The JSON, else the text. Raises ServerError."""
-        async with self._response("GET", path, timeout=aiohttp.ClientTimeout(total=ASKING_S)) as response:
-            text = (await response.content.read(MAX_BYTES)).decode("utf-8", "replace")
-        with contextlib.suppress(ValueError):
-            return json.loads(text)
-        return text
+        async with self._response("GET", path, timeout=aiohttp.ClientTimeout(ASKING_S)) as response:
+            return _read(await response.content.read(MAX_BYTES))
 
     async def get_if_there(self, path: str) -> Any:
         """None: the server does not tell."""
@@ -70,40 +62,31 @@ class Web:
         """The chunks of an answer while it is written. Leaving the loop ends it there. Raises ServerError."""
         async with self._response("POST", path, json=body) as response:
             async for line in response.content:
-                data = line.removeprefix(EVENT).strip() if line.startswith(EVENT) else b""
-                if data == b"[DONE]":
-                    return
-                if data:
-                    yield self._read(data)
+                if not line.startswith(b"data:") or line[5:].strip() == b"[DONE]":
+                    continue
+                chunk = _read(line[5:])
+                if not isinstance(chunk, dict):
+                    raise self.strange()
+                if error := chunk.get("error"):
+                    code = error.get("code") if isinstance(error, dict) else None
+                    raise self._refusal(code if isinstance(code, int) else 500, chunk)
+                yield chunk
 
     async def close(self) -> None:
         if self._session:
             await self._session.close()
 
-    def _read(self, data: bytes) -> dict[str, Any]:
-        try:
-            chunk = json.loads(data)
-        except ValueError:
-            chunk = None
-        if not isinstance(chunk, dict):
-            raise ServerError(said("{host} sent something that is not an answer.", host=self.host))
-        if error := chunk.get("error"):
-            code = error.get("code") if isinstance(error, dict) else 0
-            status = code if isinstance(code, int) else 500
-            raise ServerError(self._refusal(status, message_of(chunk)), status)
-        return chunk
+    def strange(self) -> ServerError:
+        return ServerError(said("{host} sent something that is not an answer.", host=self.host))
 
     @contextlib.asynccontextmanager
-    async def _response(self, method: str, path: str, **body: Any) -> AsyncIterator[aiohttp.ClientResponse]:
-        url = self.server.url + path
+    async def _response(self, method: str, path: str, **how: Any) -> AsyncIterator[aiohttp.ClientResponse]:
+        url, how = self.server.url + path, {"allow_redirects": False, **how}
         with self._failures_said():
             proxy = await off_loop(proxy_for, url)
-            async with self._opened().request(
-                method, url, proxy=proxy, allow_redirects=False, **body
-            ) as response:
+            async with self._opened().request(method, url, proxy=proxy, **how) as response:
                 if response.status != 200:
-                    text = (await response.content.read(MAX_BYTES)).decode("utf-8", "replace")
-                    raise ServerError(self._refusal(response.status, message_of(text)), response.status)
+                    raise self._refusal(response.status, _read(await response.content.read(MAX_BYTES)))
                 yield response
 
     async def socket(self, path: str, **options: Any) -> aiohttp.ClientWebSocketResponse[bool]:
@@ -120,45 +103,29 @@ class Web:
         try:
             yield
         except aiohttp.WSServerHandshakeError as error:
-            raise ServerError(self._refusal(error.status, error.message), error.status) from error
+            raise self._refusal(error.status, error.message) from error
         except (aiohttp.ClientSSLError, aiohttp.ServerFingerprintMismatch) as error:
-            raise UntrustedError(
-                said("The certificate of {host} is not trusted: nothing was sent.", host=self.host)
-            ) from error
+            text = said("The certificate of {host} is not trusted: nothing was sent.", host=self.host)
+            raise UntrustedError(text) from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             reason = getattr(error, "strerror", None) or "it does not answer"
-            raise ServerError(
-                said("{host} cannot be reached: {reason}.", host=self.host, reason=reason)
-            ) from error
+            text = said("{host} cannot be reached: {reason}.", host=self.host, reason=reason)
+            raise ServerError(text) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:  # also TimeoutError
-            raise ServerError(
-                said("The connection to {host} broke off. Try again.", host=self.host)
-            ) from error
+            text = said("The connection to {host} broke off. Try again.", host=self.host)
+            raise ServerError(text) from error
 
-    def _refusal(self, status: int, reason: str) -> Said:
-        host = self.host
-        match status:
-            case 401 | 403:
-                return said("{host} refuses the key. Change it under Model → Add an engine….", host=host)
-            case 404:
-                return said("{host} does not know this: {reason}", host=host, reason=reason)
-            case 429:
-                return said("{host} is busy: {reason} Try again later.", host=host, reason=reason)
-            case _ if status >= 500:
-                return said("{host} failed: {reason}", host=host, reason=reason)
-        return said("{host} refused: {reason}", host=host, reason=reason)
+    def _refusal(self, status: int, answer: Any) -> ServerError:
+        return ServerError(_sentence(self.host, status, _reason(answer)), status)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            headers = {"User-Agent": "skein"}
-            if self.server.key:
-                headers["Authorization"] = f"Bearer {self.server.key}"
-            pinned = bytes.fromhex(self.server.fingerprint.replace(":", ""))
+            key, pin = self.server.key, bytes.fromhex(self.server.fingerprint.replace(":", ""))
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=_Pinned(pinned) if pinned else True),
+                connector=aiohttp.TCPConnector(limit=0, ssl=_Pinned(pin) if pin else True),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=SILENCE_S),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                headers=headers,
+                headers={"User-Agent": "skein"} | ({"Authorization": f"Bearer {key}"} if key else {}),
                 read_bufsize=LINE_BYTES,
             )
         return self._session
@@ -176,27 +143,33 @@ class _Pinned(aiohttp.Fingerprint):
             raise
 
 
-def message_of(answer: Any) -> str:
-    """What a server says of a failure, in whichever of the usual places."""
-    if isinstance(answer, str):
-        try:
-            answer = json.loads(answer)
-        except ValueError:
-            return answer.strip()[:300] or "no reason given"
+def fingerprint_of(url: str) -> str:
+    """SHA-256 of the certificate that is shown there, trusted or not. Waits. Raises OSError, ValueError."""
+    parts = urlsplit(url)
+    shown = ssl.get_server_certificate((parts.hostname or "", parts.port or 443), timeout=CONNECT_S)
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(shown)).digest().hex(":").upper()
+
+
+def _read(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return data.decode("utf-8", "replace")
+
+
+def _reason(answer: Any) -> str:
+    """In whichever of the usual places."""
     for name in ("error", "message", "detail"):
         if isinstance(answer, dict) and answer.get(name):
-            return message_of(answer[name])
-    return str(answer)[:300]
+            return _reason(answer[name])
+    return str(answer).strip()[:300]
 
 
-async def fingerprint_of(url: str) -> str:
-    """SHA-256 of the certificate that is shown there, trusted or not. Raises OSError."""
-    parts = urlsplit(url)
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    async with asyncio.timeout(CONNECT_S):
-        _, writer = await asyncio.open_connection(parts.hostname, parts.port or 443, ssl=context)
-    certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    writer.close()
-    await writer.wait_closed()
-    return hashlib.sha256(certificate).digest().hex(":").upper()
+def _sentence(host: str, status: int, reason: str) -> Said:
+    if status in (401, 403):
+        return said("{host} refuses the key. Change it under Model → Add an engine….", host=host)
+    if status == 429:
+        return said("{host} is busy: {reason} Try again later.", host=host, reason=reason)
+    if status >= 500:
+        return said("{host} failed: {reason}", host=host, reason=reason)
+    return said("{host} refused: {reason}", host=host, reason=reason)

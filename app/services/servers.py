@@ -30,14 +30,6 @@ class ServerModel:
     host: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """`server` has the kind that was found."""
-
-    server: Server
-    introduction: Introduction
-
-
 class Servers(QObject):
     changed = Signal()
 
@@ -63,44 +55,42 @@ class Servers(QObject):
         url, _, name = address.partition("#")
         one = next((one for one in self.known if one.url == url), None)
         if one is None:
-            raise InvalidRequestError(
-                said("{url} is not in your list of engines. Add it again under Model.", url=url)
-            )
+            text = said("{url} is not in your list of engines. Add it again under Model.", url=url)
+            raise InvalidRequestError(text)
         if url not in self._keys:
             self._keys[url] = await off_loop(read_token, _secret_name(url))
-        server = Server(url, ServerKind(one.kind), self._keys[url], one.fingerprint)
-        return LoadParams(Path(name), server=server)
+        return LoadParams(Path(name), server=self._server(one))
 
-    async def check(self, server: Server) -> Checked:
-        """Raises ServerError; an UntrustedError where the certificate is to be looked at."""
+    async def check(self, server: Server) -> tuple[Server, Introduction]:
+        """With the kind that was found. Raises ServerError; UntrustedError where a certificate is unknown."""
         web = Web(server)
         try:
-            found = await introduced(web)
-            is_lent = found.program is Program.SKEIN and await _has_engine(web)
+            told = await introduced(web)
+            is_lent = told.program is Program.SKEIN and await _has_engine(web)
         finally:
             await web.close()
-        return Checked(replace(server, kind=ServerKind.SKEIN if is_lent else ServerKind.OPENAI), found)
+        return replace(server, kind=ServerKind.SKEIN if is_lent else ServerKind.OPENAI), told
 
     def add(self, server: Server, models: tuple[str, ...]) -> None:
         """In place of what was known of it."""
-        self._keys[server.url] = server.key
-        spawn(_keep_key(server.url, server.key))
-        one = ServerSettings(
-            url=server.url, kind=server.kind.value, fingerprint=server.fingerprint, models=models
-        )
-        self._keep(*(other for other in self.known if other.url != one.url), one)
+        url, kind = server.url, server.kind
+        self._keys[url] = server.key
+        spawn(_keep_key(url, server.key))
+        self._keep(url, ServerSettings(url=url, kind=kind, fingerprint=server.fingerprint, models=models))
 
     def remove(self, one: ServerSettings) -> None:
-        """Its key stays until the program ends, so that this can be undone."""
+        """Its key is known until the program ends, so that this can be undone."""
         spawn(_keep_key(one.url, ""))
-        self._keep(*(other for other in self.known if other.url != one.url))
+        self._keep(one.url)
 
     def undo_removal(self, one: ServerSettings) -> None:
-        server = Server(one.url, ServerKind(one.kind), self._keys.get(one.url, ""), one.fingerprint)
-        self.add(server, one.models)
+        self.add(self._server(one), one.models)
 
-    def _keep(self, *servers: ServerSettings) -> None:
-        self._preferences.set("servers", list(servers))
+    def _server(self, one: ServerSettings) -> Server:
+        return Server(one.url, one.kind, self._keys.get(one.url, ""), one.fingerprint)
+
+    def _keep(self, url: str, *anew: ServerSettings) -> None:
+        self._preferences.set("servers", [*(one for one in self.known if one.url != url), *anew])
         self.changed.emit()
 
 
@@ -109,18 +99,17 @@ def pasted(text: str, key: str = "") -> Server:
     text = text.strip()
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
-        is_good = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+        is_good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         is_good = False
     if not is_good:
         raise InvalidRequestError(said("Enter an address such as https://host:8000."))
     url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/').removesuffix('/v1')}"
-    given = parse_qs(parts.query).get("key", [""])[0]
-    return Server(url, ServerKind.OPENAI, key.strip() or given)
+    return Server(url, ServerKind.OPENAI, key.strip() or parse_qs(parts.query).get("key", [""])[0])
 
 
 async def _has_engine(web: Web) -> bool:
-    """Whether a Skein lends its whole engine; a plain GET is refused there in other words than elsewhere."""
+    """Whether a Skein lends its whole engine: it refuses a plain GET in other words than others."""
     try:
         await web.get("/engine")
     except ServerError as error:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
-from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS
+from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS, ServerKind
 from app.protocol.sampling import INTEGERS, NUMBERS
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column, Motion, Theme
 from app.system.files import replacing_private, set_aside
@@ -90,7 +90,7 @@ class ServerSettings(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     url: str
-    kind: Literal["skein", "openai"] = "openai"
+    kind: ServerKind = ServerKind.OPENAI
     fingerprint: str = ""
     models: tuple[str, ...] = ()  # that the user has chosen, by their names there
 

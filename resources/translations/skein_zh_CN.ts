@@ -7408,11 +7408,11 @@ accepted</source>
     <message>
         <source>The answer ended because of an error in Skein itself.</source>
         <extracomment>app/remote/openai_engine.py</extracomment>
-        <translation>由于 Skein 自身的错误，回答已结束。</translation>
+        <translation type="vanished">由于 Skein 自身的错误，回答已结束。</translation>
     </message>
     <message>
         <source>{host} sent something that is not an answer.</source>
-        <extracomment>app/remote/openai_engine.py</extracomment>
+        <extracomment>app/remote/web.py</extracomment>
         <translation>{host} 发来的内容不是回答。</translation>
     </message>
     <message>
@@ -7513,7 +7513,7 @@ accepted</source>
     <message>
         <source>{host} does not know this: {reason}</source>
         <extracomment>app/remote/web.py</extracomment>
-        <translation>{host} 不认识：{reason}</translation>
+        <translation type="vanished">{host} 不认识：{reason}</translation>
     </message>
     <message>
         <source>{host} is busy: {reason} Try again later.</source>

@@ -40,7 +40,7 @@ async def test_a_server_is_recognised(model, pages, program, version):
 
 
 async def test_what_is_not_told_is_not_made_up():
-    model = (await ask(FakeServer([{"id": "gpt-4o"}]))).model("gpt-4o")
+    model = (await ask(FakeServer([{"id": "gpt-4o"}]))).model("gpt-4o", "")
     assert (model.n_ctx, model.n_params, model.n_seq_max, model.description) == (0, 0, 0, "")
     assert model.senses.sees  # the server may refuse a picture: that is better than words in its place
 
@@ -53,4 +53,4 @@ async def test_what_lists_no_models_is_no_such_server(models):
 
 async def test_numbers_that_are_none_are_not_believed():
     odd = {"id": "m", "max_model_len": "many", "meta": [1]}
-    assert (await ask(FakeServer([odd]))).model("m").n_ctx == 0
+    assert (await ask(FakeServer([odd]))).model("m", "").n_ctx == 0

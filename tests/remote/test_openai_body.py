@@ -15,7 +15,8 @@ from app.remote.introduction import Program
 from app.remote.openai_body import path_and_body, unknown_sampling
 
 ASKED = Request("r", "c", (Message(Role.USER, "Hello"),))
-TOOLS = json.dumps([{"type": "function", "function": {"name": "look", "parameters": {}}}])
+LOOK, CLOCK = ({"type": "function", "function": {"name": name}} for name in ("look", "clock"))
+TOOLS = json.dumps([LOOK, CLOCK])
 
 
 def body(request: Request, program: Program = Program.VLLM) -> dict:
@@ -83,8 +84,8 @@ def test_tools_and_template_variables_go_along():
     params = ChatParams(TOOLS, ToolChoice.REQUIRED, ("look",), parallel_tool_calls=False)
     asked = replace(ASKED, chat_params=params, template_variables='{"enable_thinking": false}')
     told = body(asked)
-    assert told["tools"] == json.loads(TOOLS)
-    assert told["tool_choice"] == {"type": "function", "function": {"name": "look"}}
+    assert told["tools"] == [LOOK]
+    assert told["tool_choice"] == "required"
     assert told["parallel_tool_calls"] is False
     assert told["chat_template_kwargs"] == {"enable_thinking": False}
 

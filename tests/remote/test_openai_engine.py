@@ -332,7 +332,7 @@ async def test_a_certificate_that_nobody_has_signed_is_trusted_once_it_is_pinned
     async with fake.running(own_certificate([]).context()):
         with pytest.raises(ModelLoadError, match="not trusted"):
             await Chat(params(fake)).start()
-        shown = await fingerprint_of(fake.url)
+        shown = await asyncio.to_thread(fingerprint_of, fake.url)
         chat = Chat(params(fake, fingerprint=shown))
         await chat.start()
         await chat.engine.stop()
@@ -382,4 +382,4 @@ async def test_what_tells_nothing_is_asked_once():
         chat.engine.post(WatchCells())
         await until(lambda: bool(chat.figures))
         assert chat.figures[0].figures == ()
-        assert fake.paths[num_asked:] == ["/metrics"]
+        assert fake.paths[num_asked:] == ["/metrics", "/slots"]

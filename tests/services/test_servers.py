@@ -76,9 +76,9 @@ def test_what_is_no_address_is_refused(text):
 async def test_a_server_is_kept_without_its_key_and_opened_with_it(qloop, servers, preferences, ring):
     fake = FakeServer()
     async with fake.running():
-        checked = await servers.check(pasted(fake.url, "secret"))
+        server, told = await servers.check(pasted(fake.url, "secret"))
         num_asked = len(fake.paths)
-        servers.add(checked.server, checked.introduction.names)
+        servers.add(server, told.names)
         await finish_all()
         assert "secret" not in preferences.settings.model_dump_json()
         later = Servers(preferences, preferences)
@@ -121,7 +121,7 @@ async def test_a_skein_that_lends_its_engine_is_told_from_one_that_does_not(qloo
     skein = {"id": "m", "owned_by": "skein"}
     for pages, kind in (({}, ServerKind.OPENAI), ({"engine": "Upgrade."}, ServerKind.SKEIN)):
         async with (fake := FakeServer([skein], **pages)).running():
-            assert (await servers.check(pasted(fake.url))).server.kind is kind
+            assert (await servers.check(pasted(fake.url)))[0].kind is kind
 
 
 async def test_a_strange_certificate_is_not_told_the_key(qloop, servers):

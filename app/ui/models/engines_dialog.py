@@ -1,7 +1,5 @@
 """Where servers that run models are added and removed, once it was asked what is there. GUI thread."""
 
-import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,15 +14,16 @@ from app.look.layouts import STRETCH, drop, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.strip import Offer, Strip, StripLook
 from app.look.words import tr, tr_n, tr_said
+from app.models.off_loop import off_loop
 from app.protocol.errors import InvalidRequestError
 from app.protocol.load import Server
-from app.remote.introduction import title_of
+from app.remote.introduction import Introduction, title_of
 from app.remote.web import ServerError, UntrustedError, fingerprint_of
-from app.services.servers import Checked, Servers, pasted
+from app.services.servers import Servers, pasted
 from app.settings.settings import ServerSettings
 
 WIDTH, LIST_HEIGHT, BUTTON_SIDE = 560, 132, 28
-CHOSEN, NOT_CHOSEN = Qt.CheckState.Checked, Qt.CheckState.Unchecked
+NAME = Qt.ItemDataRole.UserRole
 MAX_CHOSEN_AT_ONCE = 8  # a router may list hundreds
 
 
@@ -34,11 +33,9 @@ class EnginesDialog(QDialog):
     def __init__(self, servers: Servers, parent: QWidget) -> None:
         super().__init__(parent)
         self._servers = servers
-        self._checked: Checked | None = None
-        self._checking: asyncio.Task[None] | None = None
+        self._asked: Server | None = None  # what is shown is what this one told, or will tell
         self.setWindowTitle(tr("Add an engine"))
-        self.address = _line("https://gpu-box:8000", tr("Address, or a pasted link"), self)
-        self.key = _line(tr("if the server wants one"), tr("Key"), self)
+        self.address, self.key = QLineEdit(self), QLineEdit(self)
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
         self.check = dialog_button(tr("&Check"), self._on_check, self, is_default=True)
@@ -47,15 +44,15 @@ class EnginesDialog(QDialog):
         self.models.setFixedHeight(LIST_HEIGHT)
         self.models.setAccessibleName(tr("Models to list above the chat"))
         self.add = dialog_button(tr("&Add"), self._on_add, self)
-        self._rows: list[QWidget] = []
-        self._grid = QGridLayout()
+        self._known_heading = heading(tr("Engines"), self)
+        self._grid, self._rows = QGridLayout(), list[QWidget]()
         self._grid.setColumnStretch(1, 1)
         self._lay_out()
-        for field in (self.address, self.key):
-            field.textEdited.connect(self._forget_check)
+        self.address.textEdited.connect(self._forget)
+        self.key.textEdited.connect(self._forget)
         self.models.itemChanged.connect(self._show_add)
         servers.changed.connect(self._show_known)
-        self._forget_check()
+        self._forget()
         self._show_known()
 
     def _lay_out(self) -> None:
@@ -63,11 +60,12 @@ class EnginesDialog(QDialog):
             "Any server with OpenAI's API: llama-server, vLLM, SGLang, another Skein. Its chats run there. "
             "Nothing is sent before you check it or use one of its models; the key is kept in the keyring."
         )
-        fields = [part for field in (self.address, self.key) for part in (_label(field, self), field)]
-        self._known_heading = heading(tr("Engines"), self)
         vbox(
             PlainLabel(words, self, tone="muted", wraps=True),
-            *fields,
+            self._named(self.address, tr("Address, or a pasted link"), "https://gpu-box:8000"),
+            self.address,
+            self._named(self.key, tr("Key"), tr("if the server wants one")),
+            self.key,
             hbox(self.check, STRETCH),
             self.verdict,
             self.models,
@@ -76,9 +74,15 @@ class EnginesDialog(QDialog):
             self._grid,
             on=self,
             margins=20,
-            spacing=8,
         )
         self.setFixedWidth(WIDTH)
+
+    def _named(self, field: QLineEdit, name: str, placeholder: str) -> PlainLabel:
+        field.setAccessibleName(name)
+        field.setPlaceholderText(placeholder)
+        label = PlainLabel(name, self)
+        label.setBuddy(field)
+        return label
 
     # One that may be added
 
@@ -89,32 +93,32 @@ class EnginesDialog(QDialog):
             self.verdict.say(tr_said(str(error)), tone="danger")
 
     def _ask(self, server: Server) -> None:
-        self._forget_check()
+        self._forget()
+        self._asked = server
         self.verdict.say(tr("Asking {url}…", url=server.url))
-        self._checking = spawn(self._show_what_is_there(server))
+        spawn(self._show_what_is_there(server))
 
     async def _show_what_is_there(self, server: Server) -> None:
+        told: Introduction | None = None
+        shown = problem = ""
         try:
-            checked = await self._servers.check(server)
-        except UntrustedError as error:
-            await self._show_certificate(server, error)
+            found, told = await self._servers.check(server)
         except ServerError as error:
-            if isValid(self):
-                self.verdict.say(tr_said(str(error)), tone="danger")
+            problem = tr_said(str(error))
+            if isinstance(error, UntrustedError):
+                with suppress(OSError, ValueError):  # it is gone meanwhile
+                    shown = await off_loop(fingerprint_of, server.url)
+        if not isValid(self) or self._asked is not server:
+            return
+        if told:
+            self._show_models(found, told)
+        elif shown:
+            self._show_certificate(server, shown)
         else:
-            if isValid(self):
-                self._show_checked(checked)
+            self.verdict.say(problem, tone="danger")
 
-    async def _show_certificate(self, server: Server, error: ServerError) -> None:
+    def _show_certificate(self, server: Server, shown: str) -> None:
         """It may be that of a machine in the same room, which nobody else vouches for."""
-        shown = ""
-        with suppress(OSError):  # also TimeoutError
-            shown = await fingerprint_of(server.url)
-        if not isValid(self):
-            return
-        if not shown:
-            self.verdict.say(tr_said(str(error)), tone="danger")
-            return
         text = tr(
             "Nobody known vouches for the certificate of {url}. Trust it if the server shows the same "
             "fingerprint (SHA-256): {fingerprint}",
@@ -124,42 +128,38 @@ class EnginesDialog(QDialog):
         trust = partial(self._ask, replace(server, fingerprint=shown))
         self.verdict.say(text, Offer(tr("Trust it"), trust), tone="warning")
 
-    def _show_checked(self, checked: Checked) -> None:
-        self._checked = checked
-        found = checked.introduction
-        program = " ".join(filter(None, (found.program, found.version))) or tr("A server with OpenAI's API")
-        number = len(found.names)
+    def _show_models(self, server: Server, told: Introduction) -> None:
+        self._asked, number = server, len(told.names)
+        program = told.title or tr("A server with OpenAI's API")
         self.verdict.say(tr_n("{program}, {n} model", "{program}, {n} models", number, program=program))
-        for name in found.names:
+        is_chosen = number <= MAX_CHOSEN_AT_ONCE
+        for name in told.names:
             item = QListWidgetItem(title_of(name), self.models)
-            item.setData(Qt.ItemDataRole.UserRole, name)
-            item.setCheckState(CHOSEN if number <= MAX_CHOSEN_AT_ONCE else NOT_CHOSEN)
+            item.setData(NAME, name)
+            item.setCheckState(Qt.CheckState.Checked if is_chosen else Qt.CheckState.Unchecked)
         self.models.show()
-        self._show_add()
 
     @property
     def _chosen(self) -> tuple[str, ...]:
-        items = (self.models.item(row) for row in range(self.models.count()))
-        return tuple(item.data(Qt.ItemDataRole.UserRole) for item in items if item.checkState() is CHOSEN)
+        items = map(self.models.item, range(self.models.count()))
+        return tuple(item.data(NAME) for item in items if item.checkState() is Qt.CheckState.Checked)
 
     @Slot()
     def _show_add(self) -> None:
-        self.add.setEnabled(bool(self._checked and self._chosen))
+        self.add.setEnabled(bool(self._chosen))
 
     def _on_add(self) -> None:
-        assert self._checked
-        server = self._checked.server
-        self._servers.add(server, self._chosen)
+        assert self._asked
+        url = self._asked.url
+        self._servers.add(self._asked, self._chosen)
         self.address.clear()
         self.key.clear()
-        self._forget_check()
-        self.verdict.say(tr("{url} is added. Choose its models above the chat.", url=server.url))
+        self._forget()
+        self.verdict.say(tr("{url} is added. Choose its models above the chat.", url=url))
 
     @Slot()
-    def _forget_check(self) -> None:
-        if self._checking:
-            self._checking.cancel()
-        self._checked = None
+    def _forget(self) -> None:
+        self._asked = None
         self.models.clear()
         self.models.hide()
         self.verdict.clear()
@@ -170,37 +170,18 @@ class EnginesDialog(QDialog):
     @Slot()
     def _show_known(self) -> None:
         drop(*self._rows)
-        self._rows = []
-        known = self._servers.known
+        self._rows, known = [], self._servers.known
         self._known_heading.setVisible(bool(known))
         for row, one in enumerate(known):
-            self._rows += self._row(row, one)
+            number = PlainLabel(tr_n("{n} model", "{n} models", len(one.models)), self, tone="muted")
+            remove = IconButton("x", tr("Remove {address}", address=one.url), BUTTON_SIDE, self)
+            remove.clicked.connect(partial(self._remove, one))
+            for column, widget in enumerate((PlainLabel(one.url, self), number, remove)):
+                self._grid.addWidget(widget, row, column)
+                self._rows.append(widget)
         self.adjustSize()
 
-    def _row(self, row: int, one: ServerSettings) -> Sequence[QWidget]:
-        url = PlainLabel(one.url, self)
-        number = PlainLabel(tr_n("{n} model", "{n} models", len(one.models)), self, tone="muted")
-        remove = IconButton("x", tr("Remove {address}", address=one.url), BUTTON_SIDE, self)
-        remove.clicked.connect(lambda: self._remove(one))
-        widgets = url, number, remove
-        for column, widget in enumerate(widgets):
-            self._grid.addWidget(widget, row, column)
-        return widgets
-
-    def _remove(self, one: ServerSettings) -> None:
+    def _remove(self, one: ServerSettings, _is_checked: bool = False) -> None:
         self._servers.remove(one)
         undo = Offer(tr("Undo"), partial(self._servers.undo_removal, one))
         self.verdict.say(tr("{url} is removed.", url=one.url), undo)
-
-
-def _line(placeholder: str, name: str, parent: QWidget) -> QLineEdit:
-    line = QLineEdit(parent)
-    line.setPlaceholderText(placeholder)
-    line.setAccessibleName(name)
-    return line
-
-
-def _label(field: QLineEdit, parent: QWidget) -> PlainLabel:
-    label = PlainLabel(field.accessibleName(), parent)
-    label.setBuddy(field)
-    return label
