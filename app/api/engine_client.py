@@ -333,7 +333,8 @@ class EngineClient:
 
     def withdraw(self, request: Request) -> bool:
         """Abort one. True: it was still waiting, so that the engine tells no end of it."""
-        self._open.pop(request.request_id, None)
+        if self._open.pop(request.request_id, None) is None:
+            return False
         was_waiting = self._queue.end(request.request_id)
         if not was_waiting:
             self.post(Abort(request.request_id))

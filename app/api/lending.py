@@ -10,10 +10,10 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,12 @@ from app.protocol.commands import Command, ends
 from app.protocol.errors import EngineError
 from app.protocol.events import EventKind, Told
 from app.protocol.lens import LeaveOut, LensQuestion, ReadAttention
-from app.protocol.media import Media
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, SlotAnswer, StepReport
-from app.protocol.request import Caller, Message, Request
+from app.protocol.request import Caller, Request
 from app.protocol.wire import COMMAND, MODEL, ReportWriter, WireError, frame
-from app.remote.link import HEARTBEAT_S, MAX_FRAME_BYTES, PATH, VERSION, Link, first_message
+from app.remote.link import HEARTBEAT_S, MAX_FRAME_BYTES, PATH, VERSION, Files, Link, first_message
 from app.system.said import packed, said
 
 HELLO_S = 10.0
@@ -43,7 +42,6 @@ GRACE_S = 15 * 60.0  # in which answers go on although nobody reads them
 STATES_S = 0.1  # between two reports with all states
 MANY_BYTES, MOST_BYTES = 2 << 20, 16 << 20  # unread: from there on outputs alone; then the window is given up
 MAX_WINDOWS, MAX_REQUESTS, MAX_CHATS, MAX_QUESTIONS = 64, 256, 10_000, 16
-MAX_MEDIA_BYTES = 256 << 20
 CONTROL = (commands.Pause, commands.Resume, commands.StepOnce, commands.RunUntil)
 # Every window says these of itself. The lender alone decides about them.
 OURS = (commands.SetFront, commands.SetSpeed, commands.KeepCells, commands.Pin)
@@ -55,7 +53,7 @@ class Lender:
         self, client: EngineClient, *, gives_control: bool = False, grace_s: float = GRACE_S
     ) -> None:
         self.client, self.gives_control, self.grace_s = client, gives_control, grace_s
-        self.media = MediaFiles()
+        self.files = Files()
         self._windows: dict[str, _Window] = {}
         client.listeners.append(self._on_reports)
 
@@ -104,7 +102,7 @@ class Lender:
             )
         if name not in names:
             return said("The engine there has {name} now. Choose it in the list of models.", name=names[0])
-        if len(self._windows) >= MAX_WINDOWS:
+        if not hello.get("session") and len(self._windows) >= MAX_WINDOWS:
             return said("Too many windows use the engine there. Try again later.")
         return ""
 
@@ -126,12 +124,13 @@ class _Window:
         self.name, self.watches_cells = name, False
         self._lender, self._client = lender, lender.client
         self._caller = Caller(program, name)
-        self._view, self._link, self._writer = LentView(), Link(self._on_message), ReportWriter()
+        self._view, self._writer = LentView(), ReportWriter()
+        self._link = Link(self._on_message, lender.files)
         self._open: dict[str, Request] = {}
-        self._incomplete: dict[str, Request] = {}  # pictures or sounds of these are on their way
-        self._chats: OrderedDict[str, None] = OrderedDict()
+        self._chats: set[str] = set()
         self._told: StepReport | None = None
         self._states_at = 0.0
+        self._has_ended = False
         self._talking: asyncio.Task[Any] | None = None
         self._questions: set[asyncio.Task[None]] = set()
         self._patience: asyncio.TimerHandle | None = None
@@ -153,17 +152,18 @@ class _Window:
         finally:
             if self._talking is asyncio.current_task():
                 self._talking = None
+            if not self._talking and not self._has_ended:
                 self._patience = asyncio.get_running_loop().call_later(self._lender.grace_s, self.end)
 
     def end(self) -> None:
         """It will not come back: nothing of it is kept."""
         self._lender.leave(self)
         for request in self._open.values():
-            if request.request_id not in self._incomplete:
-                self._client.withdraw(request)
+            self._client.withdraw(request)
         for chat_id in self._chats:
             self._client.post(commands.Forget(chat_id))
-        self._open, self._chats = {}, OrderedDict()
+        self._open, self._chats = {}, set()
+        self._has_ended = True
         if self._talking:
             self._talking.cancel()
         if self._patience:
@@ -182,6 +182,8 @@ class _Window:
             ended = [output.request_id for output in report.outputs if output.finish_reason]
             for request_id in ended:
                 self._open.pop(request_id, None)
+            if not self.watches_cells:
+                report = replace(report, cell_map=None)
             self._told = self._thinned(self._view.shown(report), is_end=bool(ended))
             told.append(self._told)
         self._link.put({"do": "reports"}, *self._writer.packed(told))
@@ -199,8 +201,7 @@ class _Window:
     def _say(self, **changes: Any) -> None:
         """A report for this window alone, of no step."""
         last = self._client.last_report or StepReport(0, (), (), (), CellUsage(0))
-        nothing: dict[str, Any] = {"outputs": (), "spans": (), "events": (), "leases": (), "answers": ()}
-        self.tell([replace(last, **{**nothing, "cell_map": None, **changes})])
+        self.tell([last.without_step(**changes)])
 
     # What the window says.
 
@@ -208,10 +209,6 @@ class _Window:
         match message["do"]:
             case "post":
                 self._obey(COMMAND.unpacked(parts))
-            case "media":
-                self._lender.media.add(*parts)
-                for request in list(self._incomplete.values()):
-                    self._submit(request)
             case "prompts":
                 self._answer(message["id"], message["name"], parts)
             case "bye":
@@ -225,11 +222,14 @@ class _Window:
             self._withdraw(request)
         match command:
             case commands.Submit(request):
-                self._begin(self._allowed(request))
+                self._submit(self._allowed(request))
             case commands.ReadAhead(request):
                 self._client.post(commands.ReadAhead(self._allowed(request)))
             case commands.Abort() | commands.AbortAll():
                 pass
+            case commands.Forget(chat_id):
+                self._chats.discard(chat_id)
+                self._client.post(command)
             case commands.Fork(_, new_chat_id):
                 self._note_chat(new_chat_id)
                 self._client.post(command)
@@ -247,39 +247,36 @@ class _Window:
                 self._client.post(command)
 
     def _allowed(self, request: Request) -> Request:
+        """Raises WireError for a picture under the name of another, whose encoding it would take."""
+        for media in chain.from_iterable(message.media for message in request.messages):
+            if hashlib.sha256(media.file).hexdigest() != media.sha256:
+                raise WireError("a file is not what it says")
         self._note_chat(request.chat_id)
         return replace(request, caller=self._caller, is_saved=False, embeds=False)
 
     def _note_chat(self, chat_id: str) -> None:
-        self._chats[chat_id] = None
-        self._chats.move_to_end(chat_id)
+        self._chats.add(chat_id)
         if len(self._chats) > MAX_CHATS:
-            oldest, _ = self._chats.popitem(last=False)
-            self._client.post(commands.Forget(oldest))
-
-    def _begin(self, request: Request) -> None:
-        if request.request_id in self._open:
-            raise WireError("this is asked already")
-        if len(self._open) >= MAX_REQUESTS:
-            notice = said("Too many answers are open. Wait for some of them.")
-            self._end_request(request, FinishReason.ERROR, notice)
-        else:
-            self._open[request.request_id] = request
-            self._submit(request)
+            raise WireError("it has too many chats")
 
     def _submit(self, request: Request) -> None:
-        filled, missing = self._lender.media.filled(request)
-        if missing:
-            if request.request_id not in self._incomplete:
-                for sha256 in missing:
-                    self._link.put({"do": "need", "sha256": sha256})
-            self._incomplete[request.request_id] = request
-            return
-        self._incomplete.pop(request.request_id, None)
+        if request.request_id in self._open:
+            raise WireError("this is asked already")
         try:
-            self._client.lend(filled, self)
+            if len(self._open) >= MAX_REQUESTS:
+                raise ApiError(503, said("Too many answers are open. Wait for some of them."))
+            self._client.lend(request, self)
         except ApiError as error:
             self._end_request(request, FinishReason.ERROR, str(error))
+        else:
+            self._open[request.request_id] = request
+
+    def _withdraw(self, request: Request) -> None:
+        if self._client.withdraw(request):  # the engine knows nothing of it
+            self._end_request(request, FinishReason.ABORT)
+
+    def _end_request(self, request: Request, reason: FinishReason, notice: str = "") -> None:
+        self._say(outputs=(Output(request.request_id, request.chat_id, "", reason, notice),))
 
     # It is the `Reader` of its answers. What these say is in the reports.
 
@@ -288,18 +285,9 @@ class _Window:
     def put(self, output: Output) -> None: ...
 
     def fail(self, error: ApiError) -> None:
-        for request in [one for one in self._open.values() if one.request_id not in self._incomplete]:
+        for request in list(self._open.values()):
             self._client.withdraw(request)
             self._end_request(request, FinishReason.ERROR, str(error))
-
-    def _withdraw(self, request: Request) -> None:
-        is_elsewhere = self._incomplete.pop(request.request_id, None) is not None
-        if is_elsewhere or self._client.withdraw(request):  # the engine knows nothing of it
-            self._end_request(request, FinishReason.ABORT)
-
-    def _end_request(self, request: Request, reason: FinishReason, notice: str = "") -> None:
-        end = Output(request.request_id, request.chat_id, finish_reason=reason, notice=notice)
-        self._say(outputs=(end,))
 
     def _answer(self, number: int, name: object, arguments: list[bytes]) -> None:
         if len(self._questions) >= MAX_QUESTIONS:
@@ -318,37 +306,6 @@ class _Window:
             done.set_exception(error)
         answer, value = answer_of(done)
         self._link.put({"do": "answer", "id": number} | answer, *value)
-
-
-class MediaFiles:
-    """Pictures and sounds that were sent, by their hashes: those used last, within MAX_MEDIA_BYTES."""
-
-    def __init__(self) -> None:
-        self._files: OrderedDict[str, bytes] = OrderedDict()
-        self._num_bytes = 0
-
-    def add(self, file: bytes) -> None:
-        sha256 = hashlib.sha256(file).hexdigest()
-        self._num_bytes += len(file) - len(self._files.pop(sha256, b""))
-        self._files[sha256] = file
-        while self._num_bytes > MAX_MEDIA_BYTES:
-            _, oldest = self._files.popitem(last=False)
-            self._num_bytes -= len(oldest)
-
-    def filled(self, request: Request) -> tuple[Request, list[str]]:
-        """With its files, or the hashes of those that are missing."""
-        every = [media for message in request.messages for media in message.media]
-        missing = sorted({media.sha256 for media in every} - self._files.keys())
-        if missing or not every:
-            return request, missing
-        return replace(request, messages=tuple(map(self._filled_message, request.messages))), []
-
-    def _filled_message(self, message: Message) -> Message:
-        return replace(message, media=tuple(map(self._filled_media, message.media)))
-
-    def _filled_media(self, media: Media) -> Media:
-        self._files.move_to_end(media.sha256)
-        return replace(media, file=self._files[media.sha256])
 
 
 def _check(command: Command, model: ModelInfo) -> None:

@@ -1,6 +1,6 @@
 """What one step did, and how the context looks after it. Frozen, so any thread may hold it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -273,6 +273,11 @@ class StepReport:
     encodings: tuple[Encoding, ...] = ()
     trouble: Sentence = ""  # of the engine as a whole, such as a broken connection to it; it goes on
     server: ServerFigures | None = None  # of an engine that another program runs
+
+    def without_step(self, **changes: Any) -> "StepReport":
+        """The same states, and nothing that happened."""
+        nothing: dict[str, Any] = {"outputs": (), "spans": (), "events": (), "leases": (), "answers": ()}
+        return replace(self, **nothing | {"cell_map": None, "trouble": ""} | changes)
 
     @property
     def num_rows(self) -> int:

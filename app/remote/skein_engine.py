@@ -19,11 +19,10 @@ import aiohttp
 
 from app.engine.prompts.prompts_elsewhere import GONE, Answer, PromptsElsewhere
 from app.engine.running import CommandLoop
-from app.protocol.commands import Command, ReadAhead, Submit
+from app.protocol.commands import Command, Submit
 from app.protocol.errors import (
     EngineCrashedError,
     EngineError,
-    ModelLoadCancelledError,
     ModelLoadError,
 )
 from app.protocol.events import EventKind, Told
@@ -31,10 +30,19 @@ from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
-from app.protocol.request import Message, Request
+from app.protocol.request import Request
 from app.protocol.wire import COMMAND, MAX_TEXT_BYTES, MODEL, ReportReader, WireError, check_report, frame
-from app.remote.link import HEARTBEAT_S, MAX_FRAME_BYTES, NOT_UNDERSTOOD, PATH, VERSION, Link, first_message
-from app.remote.web import ServerError, Web
+from app.remote.link import (
+    HEARTBEAT_S,
+    MAX_FRAME_BYTES,
+    NOT_UNDERSTOOD,
+    PATH,
+    VERSION,
+    Files,
+    Link,
+    first_message,
+)
+from app.remote.web import ServerError, Web, unless_cancelled
 from app.system.said import said, unpacked
 
 if TYPE_CHECKING:
@@ -57,7 +65,7 @@ def open_skein(
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
         engine = SkeinEngine(params, runner, on_reports_ready)
         try:
-            yield runner.run(engine.connected(on_progress)), engine
+            yield runner.run(unless_cancelled(engine.connect(), on_progress)), engine
         except ServerError as error:
             raise ModelLoadError(str(error)) from error
         finally:
@@ -72,7 +80,7 @@ class SkeinEngine(CommandLoop[Never]):
         assert params.server
         self._web, self._name = Web(params.server), params.path
         self._runner, self._loop = runner, runner.get_loop()
-        self._link = Link(self._on_message)
+        self._link = Link(self._on_message, Files())
         self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None
         self._session = ""  # as the other side calls this one
         self._num_seen_there = 0
@@ -115,23 +123,12 @@ class SkeinEngine(CommandLoop[Never]):
 
     # The engine thread only.
 
-    async def connected(self, on_progress: Callable[[float], bool]) -> ModelInfo:
-        """Raises ModelLoadError and ServerError."""
-        connecting = asyncio.ensure_future(self._connect())
-        while not (await asyncio.wait({connecting}, timeout=POLL_S))[0]:
-            if not on_progress(0.0):
-                connecting.cancel()
-                raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self._name.name))
-        return connecting.result()
-
     def run(self) -> None:
         """Returns after `stop`. Raises EngineError when the engine there is gone."""
         try:
             self._runner.run(self._talk())
         except WireError as error:
-            raise EngineError(
-                said("{host} sent something that is not an answer.", host=self._web.host)
-            ) from error
+            raise self._web.strange() from error
 
     async def close(self) -> None:
         """Every question ends, and the connection."""
@@ -144,7 +141,7 @@ class SkeinEngine(CommandLoop[Never]):
             await self._socket.close()
         await self._web.close()
 
-    async def _connect(self) -> ModelInfo:
+    async def connect(self) -> ModelInfo:
         """Raises ServerError where another attempt may help, else EngineError."""
         if self._socket:
             await self._socket.close()
@@ -157,16 +154,22 @@ class SkeinEngine(CommandLoop[Never]):
                 await self._socket.send_bytes(frame(hello | {"seen": self._link.seen}))
                 return self._welcomed(*await first_message(self._socket))
         except ServerError as error:
-            if error.status == 404:
-                lends_nothing = said(
-                    "{host} does not lend its engine (skein serve --engine).", host=self._web.host
-                )
-                raise ModelLoadError(lends_nothing) from error
-            raise
+            raise self._said(error) from None
         except (OSError, *NOT_UNDERSTOOD) as error:  # also TimeoutError
             raise ServerError(
                 said("The connection to {host} broke off. Try again.", host=self._web.host)
             ) from error
+
+    def _said(self, error: ServerError) -> ServerError:
+        host = self._web.host
+        match error.status:
+            case 404:
+                text = said("{host} does not lend its engine (skein serve --engine).", host=host)
+                return ServerError(text, error.status)
+            case 503:
+                text = said("The model at {host} is being loaded. Try again in a moment.", host=host)
+                return ServerError(text, error.status)
+        return error
 
     def _welcomed(self, welcome: dict[str, Any], model: list[bytes]) -> ModelInfo:
         if "refusal" in welcome:
@@ -183,7 +186,7 @@ class SkeinEngine(CommandLoop[Never]):
         for delay in itertools.chain(RETRY_S, itertools.repeat(RETRY_S[-1])):
             await asyncio.sleep(delay)
             try:
-                await self._connect()
+                await self.connect()
             except ServerError as error:
                 if error.is_refused:
                     raise
@@ -220,16 +223,15 @@ class SkeinEngine(CommandLoop[Never]):
             task.result()
 
     def _put(self, command: Command) -> None:
-        if isinstance(command, Submit | ReadAhead):
-            if isinstance(command, Submit):
-                self._open[command.request.request_id] = command.request
-            command = replace(command, request=without_files(command.request))
-        packed = COMMAND.packed(command)
-        if isinstance(command, Submit) and sum(map(len, packed)) > MAX_TEXT_BYTES:
-            notice = said("The chat is too long to be sent to {host}.", host=self._web.host)
-            self._end(command.request, reason=FinishReason.ERROR, notice=notice)
-        else:
-            self._link.put({"do": "post"}, *packed)
+        text, *files = COMMAND.packed(command)
+        if isinstance(command, Submit):
+            request = command.request
+            self._open[request.request_id] = request
+            if max(map(len, (text, *files))) > MAX_TEXT_BYTES:
+                notice = said("The chat is too long to be sent to {host}.", host=self._web.host)
+                self._end(request, reason=FinishReason.ERROR, notice=notice)
+                return
+        self._link.put({"do": "post"}, text, files=files)
 
     def _end(self, *requests: Request, reason: FinishReason, notice: str = "") -> None:
         ends = [Output(one.request_id, one.chat_id, "", reason, notice) for one in requests]
@@ -239,7 +241,8 @@ class SkeinEngine(CommandLoop[Never]):
     def _put_question(self, asked: Future[Answer], name: str, arguments: list[bytes]) -> None:
         number = next(self._numbers)
         self._questions[number] = asked
-        self._link.put({"do": "prompts", "id": number, "name": name}, *arguments)
+        text, *files = arguments or [b""]
+        self._link.put({"do": "prompts", "id": number, "name": name}, text, files=files)
 
     def _on_message(self, message: dict[str, Any], parts: list[bytes]) -> None:
         match message.get("do"):
@@ -248,8 +251,6 @@ class SkeinEngine(CommandLoop[Never]):
                     check_report(report)
                     started_at = max(report.started_at + self._seconds_ahead, 0.0)
                     self._take(replace(report, started_at=started_at))
-            case "need":
-                self._send_file(message["sha256"])
             case "answer":
                 self._questions.pop(message["id"]).set_result((message, parts))
             case _:
@@ -267,25 +268,4 @@ class SkeinEngine(CommandLoop[Never]):
         self._tell(trouble=trouble, events=(Told(EventKind.CONNECTION, text),))
 
     def _tell(self, **changes: Any) -> None:
-        """A report of this side's own: no step, and all else as it was."""
-        nothing: dict[str, Any] = {"outputs": (), "spans": (), "events": (), "leases": (), "answers": ()}
-        self._take(replace(self._last, **{**nothing, "cell_map": None, "trouble": "", **changes}))
-
-    def _send_file(self, sha256: str) -> None:
-        """To one who has not had it, of a request that is open."""
-        for request in self._open.values():
-            for media in itertools.chain.from_iterable(message.media for message in request.messages):
-                if media.sha256 == sha256:
-                    self._link.put({"do": "media"}, media.file)
-                    return
-
-
-def without_files(request: Request) -> Request:
-    """Pictures and sounds travel once, when they are asked for."""
-    if not any(message.media for message in request.messages):
-        return request
-
-    def bare(message: Message) -> Message:
-        return replace(message, media=tuple(replace(one, file=b"") for one in message.media))
-
-    return replace(request, messages=tuple(map(bare, request.messages)))
+        self._take(self._last.without_step(**changes))

@@ -8,19 +8,21 @@ import contextlib
 import hashlib
 import json
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from app.models.off_loop import off_loop
-from app.protocol.errors import EngineError
+from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import Server
 from app.system.proxies import proxy_for
 from app.system.said import Said, said
 
-CONNECT_S, ASKING_S = 10.0, 15.0
+T = TypeVar("T")
+
+CONNECT_S, ASKING_S, POLL_S = 10.0, 15.0, 0.05
 SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
 LINE_BYTES, MAX_BYTES = 2**21, 2**24  # of an event of a stream, and of another answer
 
@@ -129,6 +131,16 @@ class Web:
                 read_bufsize=LINE_BYTES,
             )
         return self._session
+
+
+async def unless_cancelled(work: Coroutine[Any, Any, T], on_progress: Callable[[float], bool]) -> T:
+    """Raises ModelLoadCancelledError once `on_progress` returns False."""
+    working = asyncio.ensure_future(work)
+    while not (await asyncio.wait([working], timeout=POLL_S))[0]:
+        if not on_progress(0.0):
+            working.cancel()
+            raise ModelLoadCancelledError("It was called off.")
+    return working.result()
 
 
 class _Pinned(aiohttp.Fingerprint):

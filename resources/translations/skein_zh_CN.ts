@@ -12074,6 +12074,11 @@ Switch, load settings, eject</source>
         <translation>引擎</translation>
     </message>
     <message>
+        <source>The model at {host} is being loaded. Try again in a moment.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 上的模型正在加载。请稍后再试。</translation>
+    </message>
+    <message>
         <source>Asking {url}…</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
         <translation>正在询问 {url}…</translation>

@@ -16,7 +16,9 @@ from app.api import lending as lending_module
 from app.api.certificate import own_certificate
 from app.protocol.commands import (
     Abort,
+    AbortAll,
     DescribeTokens,
+    Forget,
     Pause,
     Resume,
     SaveSlot,
@@ -186,6 +188,36 @@ async def test_an_abort_ends_one_answer() -> None:
         await until(is_answered(window, "other"))
 
 
+async def test_what_is_ended_twice_ends_once() -> None:
+    async with (
+        lending(backend=endless()) as (served, lender),
+        opened(params(served.server.address)) as window,
+    ):
+        window.ask("r")
+        await until(lambda: len(window.tokens("r")) > 3)
+        for command in (Abort("r"), Abort("r"), Forget("chat r"), AbortAll(), Forget("chat r")):
+            window.post(command)
+        await until(is_answered(window, "r"))
+        window.ask("s", max_tokens=3)
+        await until(is_answered(window, "s"))
+        assert window.ends("r") == [FinishReason.ABORT]
+        [lent] = lender._windows.values()
+        assert len(lent._chats) == 1
+
+
+async def test_cells_are_told_to_those_who_watch_them() -> None:
+    async with (
+        lending() as (served, _),
+        opened(params(served.server.address)) as one,
+        opened(params(served.server.address)) as two,
+    ):
+        one.post(WatchCells())
+        two.ask("r", max_tokens=3)
+        await until(lambda: any(report.cell_map for report in one.reports))
+        await until(is_answered(two, "r"))
+        assert not any(report.cell_map for report in two.reports)
+
+
 async def test_answers_that_wait_for_their_turn_can_be_aborted_too() -> None:
     async with lending(backend=endless()) as (served, _), opened(params(served.server.address)) as window:
         for number in range(20):
@@ -262,21 +294,19 @@ async def test_a_window_pauses_the_engine_only_where_it_may() -> None:
 async def test_pictures_travel_once() -> None:
     file = b"picture" * 10_000
     picture = Media(MediaKind.PICTURE, hashlib.sha256(file).hexdigest(), file, 8, 8)
-    messages = (Message(Role.USER, "What is it?", media=(picture,)),)
+    messages = (Message(Role.USER, "What is it?", media=(picture, picture)),)
     async with lending() as (served, lender), Proxy(served.port).listening() as proxy:
         async with opened(to(proxy)) as window:
             for name in ("r", "s"):
                 window.post(Submit(Request(name, "chat", messages)))
                 await until(is_answered(window, name))  # this model does not see: it is refused
-            assert lender.media._num_bytes == len(file)
-            assert len(lender.media._files) == 1
+            assert lender.files.num_bytes == len(file)
+            assert len(lender.files._files) == 1
         async with opened(to(proxy)) as window:
-            sent: list[Any] = []
-            assert window.engine
-            window.engine._link.put, put = lambda *one: (sent.append(one), put(*one)), window.engine._link.put  # type: ignore[method-assign,assignment]
+            before = proxy.num_bytes_up
             window.post(Submit(Request("r", "chat", messages)))
             await until(is_answered(window, "r"))
-            assert sum(len(part) for one in sent for part in one[1:]) < 1000
+            assert proxy.num_bytes_up - before < 2000
 
 
 async def test_questions_about_tokens_are_answered() -> None:

@@ -115,7 +115,7 @@ class Proxy:
         self.goes_on.set()
         self._writers: list[asyncio.StreamWriter] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self.num_bytes = 0  # for the window
+        self.num_bytes_up = 0  # from the window
         self.url = ""
 
     @contextlib.asynccontextmanager
@@ -153,7 +153,8 @@ class Proxy:
             while data := await reader.read(4096):
                 if is_down:
                     await self.goes_on.wait()
-                    self.num_bytes += len(data)
+                else:
+                    self.num_bytes_up += len(data)
                 writer.write(data)
                 await writer.drain()
         writer.transport.abort()
