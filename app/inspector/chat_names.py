@@ -12,7 +12,7 @@ _COMPUTED = {
     PROBE_ID: mark("token probabilities"),
     READING_ID: mark("recomputed answer"),
     SHELF: mark("shelf"),
-    OTHER: mark("another window’s"),
+    OTHER: mark("another caller’s"),
 }
 
 

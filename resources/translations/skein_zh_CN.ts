@@ -7466,9 +7466,9 @@ accepted</source>
         <translation>未完成的回答过多。请等待其中一些完成。</translation>
     </message>
     <message>
-        <source>another window’s</source>
+        <source>another caller’s</source>
         <extracomment>app/inspector/chat_names.py</extracomment>
-        <translation>另一窗口的</translation>
+        <translation>其他调用方的</translation>
     </message>
     <message>
         <source>connection</source>
