@@ -27,6 +27,11 @@ class ChatRequests:
         """What the model sees and hears. None: there is no model."""
         return self._engine.model.senses if self._engine.model else None
 
+    @property
+    def host(self) -> str:
+        """Where the model runs. Empty: here, or there is none."""
+        return self._engine.model.host if self._engine.model else ""
+
     def as_sent(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """With words in the place of pictures and sounds that the model does not take."""
         senses = self.senses

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +22,7 @@ from app.models.memory_fit import fitted
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
 from app.protocol.load import LoadParams
+from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
 from app.system import paths
 
@@ -141,6 +143,22 @@ class EngineThread(QThread):
             self.failed.emit("The engine stopped because of an error in Skein itself. Load the model again.")
 
     def _run_engine(self) -> None:
+        with self._opened() as (model, engine):
+            self._engine = engine
+            if self._stop_requested.is_set():  # while the context was made, which nothing interrupts
+                engine.stop()
+            else:
+                self.loaded.emit(model)
+            engine.run()  # also when it ends at once: it is what closes the engine
+
+    def _opened(self) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
+        from app.protocol.wire import REPORT
+
+        REPORT.prepare()  # for the window's recording
+        if self.params.server:
+            from app.remote.opening import open_remote
+
+            return open_remote(self.params, self._on_progress, self._published.emit)
         # Here, so that the window need not wait for the native library.
         from app.engine.cells.hibernation import HibernatedChats
         from app.engine.children.probe import open_probed_backend
@@ -152,15 +170,9 @@ class EngineThread(QThread):
         hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
         open_backend = self._open_backend or open_probed_backend
         turn = partial(self._turns.turn, self.params.address)
-        with open_engine(
+        return open_engine(
             self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend, turn
-        ) as (model, engine):
-            self._engine = engine
-            if self._stop_requested.is_set():  # while the context was made, which nothing interrupts
-                engine.stop()
-            else:
-                self.loaded.emit(model)
-            engine.run()  # also when it ends at once: it is what closes the engine
+        )
 
     def _on_progress(self, fraction: float) -> bool:
         percent = int(100 * fraction)

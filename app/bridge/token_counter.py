@@ -69,8 +69,9 @@ class TokenCounter(QObject):
             spawn(self._count_all())
 
     def _next(self) -> Counted | None:
-        if not self._engine.model or self._engine.is_asleep:  # does not wake it up
-            return None
+        model = self._engine.model
+        if not model or model.is_foreign or self._engine.is_asleep:  # does not wake it up
+            return None  # nor send a draft to another host
         return next((text for text in self._wanted if text not in self._known), None)
 
     async def _count_all(self) -> None:

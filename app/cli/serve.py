@@ -16,6 +16,7 @@ from typing import Any
 from app.api.certificate import Certificate, own_certificate
 from app.api.engine_client import Defaults, EngineClient
 from app.api.guard import is_loopback, new_key
+from app.api.lending import Lender
 from app.api.server import ApiServer
 from app.api.sleeping_engine import SleepingEngine
 from app.api.state import Presentation, ServedShelves, TextEngines
@@ -101,6 +102,14 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--no-shelves", action="store_true", help="no shelves in chats; else those that the window has read"
     )
     _add_tool_options(parser)
+    parser.add_argument(
+        "--engine",
+        action="store_true",
+        help="lend the whole engine to windows on other machines (there: Model, Add an engine…)",
+    )
+    parser.add_argument(
+        "--engine-control", action="store_true", help="let these windows pause it and step it, too"
+    )
     parser.add_argument("--no-monitoring", action="store_true", help="turn off /slots and /metrics")
     parser.add_argument(
         "--verbose", action="store_true", help="include the rendered prompt in chat responses"
@@ -258,6 +267,9 @@ async def _serve(options: argparse.Namespace) -> int:
     if warning := headless.warning_of(params):
         _warn(warning)
     main = _Served(params, options.sleep_idle_seconds, options.defaults)
+    if options.engine and params.embeds:
+        raise EngineError("--engine: a model that turns texts into vectors has no engine to lend.")
+    lender = Lender(main.client, gives_control=options.engine_control) if options.engine else None
     embedder, ranker = (
         _Served(one, options.sleep_idle_seconds) if one else None for one in (loads.embedder, loads.ranker)
     )
@@ -282,6 +294,7 @@ async def _serve(options: argparse.Namespace) -> int:
         allowed_hosts=words_of(options.allow_host),
         slot_folder=options.slot_save_path,
         shelf_access=ServedShelves(shelves.source) if shelves else None,
+        lender=lender,
     )
     asked_to_stop = _when_asked_to_stop()
     await server.start()

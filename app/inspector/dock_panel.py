@@ -105,7 +105,9 @@ class DockPanel(QWidget):
         """Another recording, or another model: discard what was drawn."""
 
     def _no_model(self, words: str) -> str:
-        """What an empty panel says: `words`, marked, unless a model is on its way."""
+        """What an empty panel says: `words`, marked, unless a model is on its way, or another program's."""
+        if self.recording.foreign:
+            return tr("Not told by this server. What it tells is in the panel Server.")
         return tr("Loading the model…") if self.recording.is_loading else tr(words)
 
     def show_recording(self, recording: Recording) -> None:

@@ -47,11 +47,12 @@ LENS = _later("lens", mark("Lens"), "lens_panel", "LensPanel")
 TREE = _later("tree", mark("Branches"), "tree_panel", "TreePanel")
 KV_MAP = _later("kv map", mark("KV map"), "kv_map", "KvMapPanel")
 TIMELINE = _later("timeline", mark("Batches"), "batch_timeline", "TimelinePanel")
+SERVER = _later("server", mark("Server"), "server_panel", "ServerPanel")
 EVENTS = _later("events", mark("Events"), "events", "EventsPanel")
 # A new panel is added here. Panels whose actions are in the window's menus are made at the start.
 ROWS: Rows = (
     (5, (SequencesPanel, PREFIX, ProbabilitiesPanel, LENS, TREE)),
-    (5, (KV_MAP, TIMELINE, StepperPanel, EVENTS)),
+    (5, (KV_MAP, TIMELINE, StepperPanel, EVENTS, SERVER)),
 )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from app.models.memory_fit import Fit, plan, room_for
 from app.models.model_file import ModelFile, read_whole_header
 from app.protocol.load import LoadParams
 from app.protocol.model import Device
+from app.protocol.wire import LOAD_PARAMS
 from app.services.model_library import DraftCandidates, ModelLibrary
 from app.system import paths
 from app.system.machine import free_memory_bytes
@@ -135,7 +135,7 @@ def _measured(params: LoadParams, gpus: tuple[Device, ...], worker: Worker) -> A
         room = room_for(params, free_memory_bytes(), gpus)
         if plan(read_whole_header(params.path), params, room).fit is not Fit.FITS:
             return []
-        answer, _ = worker.ask({}, pickle.dumps(params), max_s=MAX_S)
+        answer, _ = worker.ask({}, *LOAD_PARAMS.packed(params), max_s=MAX_S)
         if answer["others"] > MOST_OF_OTHERS:
             return []  # the figures would be of other programs: another time
         speedups = answer["speedups"]

@@ -362,8 +362,10 @@ class ShelfService(QObject):
                 await self._load_documents(shelf.id)
 
     def _is_too_large(self, state: ShelfState) -> bool:
-        """For the open model."""
+        """For the open model. One whose tokens cannot be counted here searches in it."""
         model = self._engine.model
+        if model and model.is_foreign:
+            return True
         return state.num_chars > (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
 
     def _set(self, shelf_id: str, **values: object) -> None:

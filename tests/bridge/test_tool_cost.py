@@ -72,3 +72,10 @@ async def test_a_template_that_refuses_them_has_no_cost_of_them(qloop, session, 
 async def test_without_a_model_nothing_is_measured(qloop, session) -> None:
     session.set_tools(["fake/*"])
     assert await measured(session) is None
+
+
+async def test_what_tools_cost_is_not_asked_of_another_host(qloop, engine, session, load) -> None:
+    load("m", server="http://gpu-box:8000", n_seq_max=0)
+    engine.use_prompts = lambda _work: pytest.fail("nothing goes there unasked")
+    session.set_tools(["fake/clock"])
+    assert await measured(session) is None

@@ -209,7 +209,7 @@ class FakeSession(QObject):
         self.enter_sends = True
         self.answers = SimpleNamespace(awaited_servers=())
         self.media = FakeMediaFiles(self)
-        self.requests = SimpleNamespace(senses=None)
+        self.requests = SimpleNamespace(senses=None, host="")
         self.files = FakeDraftFiles(self)
         self.drafts = Drafts()
         self.tokens = FakeTokenCounter(self)

@@ -291,6 +291,7 @@ class Menus(QObject):
             self.open_model,
             parts.model_commands.show,
             parts.model_commands.get_more,
+            parts.model_commands.add_engine,
             self.load_settings,
             self.reload,
             self.cancel_load,

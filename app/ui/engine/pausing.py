@@ -32,7 +32,7 @@ class Pausing(QObject):
 
     def set_model(self, model: ModelInfo | None) -> None:
         """A new engine runs."""
-        self._has_engine = model is not None
+        self._has_engine = model is not None and not model.is_foreign
         self._show(None)
 
     def apply(self, report: StepReport) -> None:

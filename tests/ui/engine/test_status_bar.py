@@ -72,6 +72,11 @@ def test_a_load_is_told_beside_the_model_that_still_answers() -> None:
     assert model_text(replace(STARTER, loading=BIG), None) == "starter · loading big"
 
 
+def test_a_model_of_a_server_has_no_cells_to_count() -> None:
+    there = model_info(server="http://gpu-box:8000", n_seq_max=0)
+    assert detail_texts(ModelState(there), None) == ("runs on gpu-box:8000",)
+
+
 def test_a_sleeping_model_says_when_it_comes_back() -> None:
     asleep = replace(STARTER, is_asleep=True)
     assert model_text(asleep, None) == "starter · asleep"
