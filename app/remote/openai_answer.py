@@ -20,6 +20,7 @@ from app.protocol.output import (
     ToolCallDelta,
     new_call_id,
 )
+from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Request
 
 OPENS, CLOSES = "<think>\n", "\n</think>\n\n"
@@ -50,6 +51,15 @@ class OpenAiAnswer:
         self._count(chunk.get("usage") or {}, chunk.get("timings") or {})
         sampled = (choice.get("logprobs") or {}).get("content") or ()
         return self._output(self._written(delta), delta, logprobs=tuple(map(_sampled, sampled)))
+
+    def slot(self, number: int) -> SlotSnapshot | None:
+        """That the answer is being written, as an engine of ours says it. None before its first word."""
+        usage, request = self.usage, self.request
+        if not self._first_at:
+            return None
+        num_tokens = usage.num_prompt_tokens + usage.num_generated_tokens
+        ids = request.chat_id, request.request_id
+        return SlotSnapshot(number, SlotState.DECODE, *ids, num_cells=num_tokens, usage=usage)
 
     def end(self, reason: FinishReason, notice: str = "", *, is_refused: bool = False) -> Output:
         last = self._output("", MessageDelta())

@@ -42,11 +42,13 @@ class Chat:
         self.engine = ThreadedEngine(partial(open_remote, load))
         self.outputs: list[Output] = []
         self.figures: list[ServerFigures] = []
+        self.last: StepReport | None = None
 
     async def start(self) -> None:
         self.model = await self.engine.start(self._take)
 
     def _take(self, reports: Sequence[StepReport]) -> None:
+        self.last = reports[-1]
         self.outputs.extend(one for report in reports for one in report.outputs)
         self.figures.extend(report.server for report in reports if report.server)
 
@@ -95,6 +97,19 @@ async def test_an_answer_comes_piece_by_piece_with_the_servers_own_numbers():
     assert last.usage.num_generated_tokens == 2
     assert last.usage.time_to_first_token_s > 0
     assert set(fake.keys) == {"Bearer secret"}
+
+
+async def test_an_answer_that_is_written_is_seen_to_be():
+    fake, gate = FakeServer(), asyncio.Event()
+    fake.answers = [[text("One"), usage(12, 1), gate, text(reason="stop")]]
+    async with chatting(fake) as chat:
+        chat.ask()
+        await until(lambda: bool(chat.last and chat.last.slots and chat.last.slots[0].num_cells))
+        [slot] = chat.last.slots
+        assert (slot.chat_id, slot.num_cells, slot.is_running) == ("chat r", 13, True)
+        gate.set()
+        await chat.end()
+        assert chat.last.slots == ()
 
 
 async def test_only_what_was_chosen_is_sent():
