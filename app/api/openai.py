@@ -71,7 +71,7 @@ class ChunkFrame:
 
     @classmethod
     def of(cls, request: web.Request, kind: str, id_prefix: str) -> ChunkFrame:
-        return cls(kind, model_name(request.app), f"{id_prefix}-{uuid.uuid4().hex}")
+        return cls(kind, model_name(request), f"{id_prefix}-{uuid.uuid4().hex}")
 
     def around(self, choices: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
         return {

@@ -74,11 +74,19 @@ class ThreadedEngine:
             raise self.ended.result() or ModelLoadCancelledError("The load was called off.")
         return self._loaded.result()
 
-    async def stop(self) -> None:
-        """Ends a load or the loop, and returns when the thread has ended."""
+    @property
+    def is_called_off(self) -> bool:
+        return self._stop_requested.is_set()
+
+    def call_off(self) -> None:
+        """Ends a load or the loop, soon."""
         self._stop_requested.set()
         if self._engine:
             self._engine.stop()
+
+    async def stop(self) -> None:
+        """Ends a load or the loop, and returns when the thread has ended."""
+        self.call_off()
         if self._thread.ident is not None:
             await self.ended
             self._thread.join()

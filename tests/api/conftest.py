@@ -15,6 +15,7 @@ import aiohttp
 from app.api.engine_client import Defaults, EngineClient
 from app.api.json_body import Limits
 from app.api.server import ApiServer
+from app.api.state import OneModel
 from app.api.threaded_engine import OnProgress, OpenEngine, ThreadedEngine
 from app.engine.backend import Backend
 from app.engine.engine import Engine
@@ -120,6 +121,7 @@ async def serving(
     limits: Limits | None = None,
     defaults: Defaults | None = None,
     open_backend: OpenBackend | None = None,
+    aliases: tuple[str, ...] = (),
     **server: Any,
 ) -> AsyncIterator[Served]:
     backend = backend or CountingBackend(**TINY_CONTEXT)
@@ -127,7 +129,7 @@ async def serving(
         with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
     )
     client = EngineClient(engine, num_spare_slots, max_open, defaults)
-    api = ApiServer(client, key=key, limits=limits, **server)
+    api = ApiServer(OneModel(client, aliases), key=key, limits=limits, **server)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     reports: list[StepReport] = []
 
