@@ -14,12 +14,13 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any, TypeVar
 
 from app.api.engine_client import NO_MODEL, SERVER_STOPPED, Defaults, EngineClient
 from app.api.errors import ApiError, invalid, unavailable
 from app.api.state import ServedModel
-from app.api.threaded_engine import OpenEngine, ThreadedEngine
+from app.api.threaded_engine import OnProgress, OpenedEngine, ThreadedEngine
 from app.engine.prompts.message_reader import MessageReaders
 from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.commands import Command
@@ -45,12 +46,12 @@ THERE = (ModelState.LOADED, ModelState.SLEEPING)
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A model that can be loaded. `opener` is given what the others would free, in bytes by device name.
+    """A model that can be loaded. Without a name it is the server's only one, which goes by any.
 
-    Without a name it is the server's only one, which goes by any.
+    `open_engine` is told what the others would free, in bytes by device name, and then as `OpenEngine`.
     """
 
-    opener: Callable[[Mapping[str, int]], OpenEngine]
+    open_engine: Callable[[Mapping[str, int], OnProgress, Callable[[], None]], OpenedEngine]
     info: ModelInfo | None = None  # as far as its file tells; None: nobody asks before it was loaded
     name: str = ""
     aliases: tuple[str, ...] = ()
@@ -90,7 +91,7 @@ class RoutedModel:
 
     async def start(self, reclaimable: Mapping[str, int]) -> None:
         """Raises EngineError."""
-        self._engine = engine = ThreadedEngine(self.offer.opener(reclaimable))
+        self._engine = engine = ThreadedEngine(partial(self.offer.open_engine, reclaimable))
         self.failure = ""
         self._change(ModelState.LOADING)
         try:
@@ -352,7 +353,8 @@ class ModelRouter:
 
     async def _let_go(self, one: RoutedModel, state: ModelState) -> None:
         await self._until(lambda: not one.num_users)
-        await one.stop(state)
+        if one.state in THERE:
+            await one.stop(state)
         one.leaving = None
         self._note_change()
 

@@ -10,7 +10,7 @@ import ssl
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,11 @@ from app.api.guard import is_loopback, new_key
 from app.api.model_router import ModelRouter, Offer
 from app.api.server import ApiServer
 from app.api.state import ASKED, Presentation, ServedShelves, TextEngines
-from app.api.threaded_engine import OnProgress, OpenEngine
+from app.api.threaded_engine import OnProgress, OpenedEngine
 from app.cli import headless
 from app.engine.children.text_models import TextModels
 from app.engine.loop import SWITCH_INTERVAL_S
 from app.engine.prompts.prompt_builder import PromptBuilder
-from app.engine.running import RunningEngine
 from app.models.catalog import scan
 from app.models.folders import Folder, folders
 from app.models.model_file import FOR_TEXTS, FileKind, ModelFile, ModelSource, name_of
@@ -162,7 +161,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 OF_ONE_MODEL = (
-    "file", "alias", "draft_model", "mmproj", "workers", "embedding_model", "rerank_model", "embeddings",
+    "alias", "draft_model", "mmproj", "workers", "embedding_model", "rerank_model", "embeddings",
     "rerank",
 )  # fmt: skip
 MAX_MODELS = 4  # as in llama-server
@@ -189,6 +188,8 @@ def _add_library(parser: argparse.ArgumentParser) -> None:
 
 def _offers(options: argparse.Namespace) -> list[Offer]:
     """The models that requests can name by their files' names or by their titles. Raises ValueError."""
+    if options.file or options.model != paths.starter_model():
+        raise ValueError("--models-dir: the folders' models are served, leave out FILE and --model")
     for name in OF_ONE_MODEL:
         if getattr(options, name):
             raise ValueError(
@@ -206,7 +207,7 @@ def _offers(options: argparse.Namespace) -> list[Offer]:
     titles = Counter(one.title for one in files)
     return [
         Offer(
-            partial(_opener, options, one.path),
+            partial(_open_offered, options, one.path),
             _info(one),
             stem if stems[stem := name_of(one.path)] == 1 else f"{one.path.parent.name}/{stem}",
             (one.title,) if titles[one.title] == 1 and one.title not in stems else (),
@@ -221,35 +222,24 @@ POOLINGS = {FileKind.EMBEDDING: Pooling.MODEL, FileKind.RERANKER: Pooling.RANK}
 
 def _info(file: ModelFile) -> ModelInfo:
     """As far as its header tells."""
-    return ModelInfo(
-        path=file.path,
-        name=file.name,
-        description=f"{file.family} {file.quantisation}",
-        architecture=file.family,
-        n_vocab=0,
-        n_params=file.num_params,
-        size_bytes=file.size_bytes,
-        n_ctx=file.n_ctx_train,
-        n_ctx_train=file.n_ctx_train,
-        n_seq_max=1,
-        n_batch=0,
-        has_template=file.has_template,
-        pooling=POOLINGS.get(file.kind),
-        quantisation=file.quantisation,
-    )
+    known = ModelInfo(
+        file.path, file.name, f"{file.family} {file.quantisation}", file.family, 0, file.num_params,
+        file.size_bytes, file.n_ctx_train, file.n_ctx_train, 1, 0, quantisation=file.quantisation,
+    )  # fmt: skip
+    return replace(known, has_template=file.has_template, pooling=POOLINGS.get(file.kind))
 
 
-def _opener(options: argparse.Namespace, path: Path, reclaimable: Mapping[str, int]) -> OpenEngine:
-    """With the settings of that moment, read on the engine's thread."""
-
-    def open_now(
-        on_progress: OnProgress, on_reports_ready: Callable[[], None]
-    ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
-        of_this = argparse.Namespace(**vars(options) | {"model": path})
-        params = headless.loads_of(of_this, DEFAULT_SLOTS).main
-        return headless.open_engine(params, on_progress, on_reports_ready, reclaimable)
-
-    return open_now
+def _open_offered(
+    options: argparse.Namespace,
+    path: Path,
+    reclaimable: Mapping[str, int],
+    on_progress: OnProgress,
+    on_reports_ready: Callable[[], None],
+) -> OpenedEngine:
+    """With the settings of that moment. On the engine's thread."""
+    of_this = argparse.Namespace(**vars(options) | {"model": path})
+    params = headless.loads_of(of_this, DEFAULT_SLOTS).main
+    return headless.open_engine(params, on_progress, on_reports_ready, reclaimable)
 
 
 def _add_access(parser: argparse.ArgumentParser) -> None:
@@ -355,7 +345,14 @@ async def _serve(options: argparse.Namespace) -> int:
     """Engines have threads of their own; this one is for the sockets, which are there before the model."""
     asked_to_stop = _when_asked_to_stop()
     every = {} if options.offers else _alone(options)
-    routers = {name: one.router for name, one in every.items()} or {"main": _library(options)}
+    routers = {name: one.router for name, one in every.items()}
+    if options.offers:  # nothing is loaded before it is asked for
+        routers["main"] = ModelRouter(
+            options.offers,
+            max_loaded=options.models_max,
+            idle_s=options.sleep_idle_seconds,
+            defaults=options.defaults,
+        )
     main = routers["main"]
     shelves = None if options.no_shelves else _Shelves(options)
     server = ApiServer(
@@ -405,16 +402,18 @@ class _Served:
     def __init__(self, params: LoadParams, options: argparse.Namespace, *, is_main: bool) -> None:
         self._params = params
         self.failed: asyncio.Future[EngineError] = asyncio.get_running_loop().create_future()
-        names = (options.alias, options.tags) if is_main else ((), ())
+        aliases, tags = (options.alias, options.tags) if is_main else ((), ())
         self.router = ModelRouter(
-            [Offer(self._open, aliases=names[0], tags=names[1])],
+            [Offer(self._open, aliases=aliases, tags=tags)],
             idle_s=options.sleep_idle_seconds,
             defaults=options.defaults if is_main else None,
             on_failed=self._on_failed,
         )
 
-    def _open(self, _reclaimable: Mapping[str, int]) -> OpenEngine:
-        return partial(headless.open_engine, self._params)
+    def _open(
+        self, _held: Mapping[str, int], on_progress: OnProgress, on_reports_ready: Callable[[], None]
+    ) -> OpenedEngine:
+        return headless.open_engine(self._params, on_progress, on_reports_ready)
 
     def _on_failed(self, error: EngineError) -> None:
         """The next load leaves out what was lost."""
@@ -430,16 +429,6 @@ def _alone(options: argparse.Namespace) -> dict[str, _Served]:
         _warn(warning)
     chosen = {"main": loads.main, "embedder": loads.embedder, "ranker": loads.ranker}
     return {name: _Served(one, options, is_main=name == "main") for name, one in chosen.items() if one}
-
-
-def _library(options: argparse.Namespace) -> ModelRouter:
-    """Nothing is loaded before it is asked for."""
-    return ModelRouter(
-        options.offers,
-        max_loaded=options.models_max,
-        idle_s=options.sleep_idle_seconds,
-        defaults=options.defaults,
-    )
 
 
 class _Shelves:

@@ -7,7 +7,7 @@ import contextlib
 import json
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -16,10 +16,17 @@ import aiohttp
 import pytest
 
 from app.api import model_router
+from app.api.engine_client import TemplateFacts
 from app.api.model_router import ModelRouter, Offer, RoutedModel
 from app.api.server import ApiServer
-from app.api.threaded_engine import OnProgress, OpenEngine
-from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError, NoRoomYetError
+from app.api.threaded_engine import OnProgress, OpenedEngine, OpenEngine
+from app.protocol.errors import (
+    EngineCrashedError,
+    EngineError,
+    ModelLoadCancelledError,
+    ModelLoadError,
+    NoRoomYetError,
+)
 from app.protocol.model import MemoryNeed
 from tests.api.conftest import SOON, Served, Steps, until, with_backend
 from tests.api.parrot import Parrot
@@ -65,10 +72,14 @@ class Alone(Served):
 
 
 @contextlib.asynccontextmanager
-async def serving(loads: Loads, opener: OpenEngine | None = None) -> AsyncIterator[Alone]:
+async def serving(
+    loads: Loads, opener: OpenEngine | None = None, idle_s: float | None = SOON_S
+) -> AsyncIterator[Alone]:
     failures: list[EngineError] = []
     open_engine = opener or with_backend(loads.open)
-    router = ModelRouter([Offer(lambda _held: open_engine)], idle_s=SOON_S, on_failed=failures.append)
+    router = ModelRouter(
+        [Offer(lambda _held, *callbacks: open_engine(*callbacks))], idle_s=idle_s, on_failed=failures.append
+    )
     server = ApiServer(router, key=None)
     await server.start()
     async with aiohttp.ClientSession() as http:
@@ -197,8 +208,56 @@ async def test_an_engine_that_fails_ends_its_answers_and_is_told_of():
         assert "The decode failed." in str(served.failures[0])
 
 
+class EndsAtOnce:
+    """An engine that has ended before anyone could ask it."""
+
+    def use_prompts(self, _work: object) -> Future[object]:
+        future: Future[object] = Future()
+        future.set_exception(EngineError("It has ended."))
+        return future
+
+    def run(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+
+class Dies(EndsAtOnce):
+    """An engine whose process is gone once it is asked, so that nothing is reported of the request."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+
+    def use_prompts(self, _work: object) -> Future[object]:
+        future: Future[object] = Future()
+        future.set_result(TemplateFacts("", "", "", ""))
+        return future
+
+    def post(self, _command: object) -> None:
+        self._asked.set()
+
+    def stop(self) -> None:
+        self._asked.set()
+
+    def run(self) -> None:
+        assert self._asked.wait(SOON)
+        raise EngineCrashedError("Its process is gone.")
+
+
+async def test_answers_of_an_engine_whose_process_is_gone_end_with_the_reason():
+    @contextlib.contextmanager
+    def open_engine(*_callbacks):
+        yield CountingBackend(**TINY_CONTEXT).model, Dies()
+
+    async with serving(Loads(), open_engine, idle_s=None) as served:
+        status, body = await served.post("/generate", SHORT)
+        assert (status, body["error"]["message"]) == (503, "Its process is gone.")
+        assert list(map(str, served.failures)) == ["Its process is gone."]
+
+
 async def test_before_it_was_loaded_it_says_so():
-    router = ModelRouter([Offer(lambda _held: with_backend(Loads().open))])
+    router = ModelRouter([Offer(lambda _held, *callbacks: with_backend(Loads().open)(*callbacks))])
     server = ApiServer(router, key=None)
     await server.start()
     async with aiohttp.ClientSession() as http:
@@ -234,7 +293,7 @@ async def test_a_load_that_is_stopped_ends_soon():
         raise ModelLoadCancelledError("called off")
         yield CountingBackend()
 
-    router = ModelRouter([Offer(lambda _held: with_backend(slow))])
+    router = ModelRouter([Offer(lambda _held, *callbacks: with_backend(slow)(*callbacks))])
     loading = asyncio.ensure_future(router.start())
     await until(lambda: "skein-engine" in threads())
     router.close()
@@ -242,21 +301,6 @@ async def test_a_load_that_is_stopped_ends_soon():
     with pytest.raises(ModelLoadCancelledError):
         await loading
     assert threads() == set()
-
-
-class EndsAtOnce:
-    """An engine that has ended before anyone could ask it."""
-
-    def use_prompts(self, _work: object) -> Future[object]:
-        future: Future[object] = Future()
-        future.set_exception(EngineError("It has ended."))
-        return future
-
-    def run(self) -> None:
-        pass
-
-    def stop(self) -> None:
-        pass
 
 
 async def test_an_engine_that_ends_as_it_is_asked_tells_who_asked_once(caplog):
@@ -293,10 +337,10 @@ class Library:
         self.too_large: set[str] = set()
 
     def offer(self, name: str) -> Offer:
-        def opener(held: dict[str, int]) -> OpenEngine:
-            return with_backend(lambda on_progress: self.open(name, held, on_progress))
+        def open_engine(held: Mapping[str, int], *callbacks: Any) -> OpenedEngine:
+            return with_backend(lambda on_progress: self.open(name, held, on_progress))(*callbacks)
 
-        return Offer(opener, self.backend(name).model, name, (f"The model {name}",))
+        return Offer(open_engine, self.backend(name).model, name, (f"The model {name}",))
 
     def backend(self, name: str) -> Parrot:
         backend = Parrot(f"I am {name}.")
@@ -306,7 +350,7 @@ class Library:
         return backend
 
     @contextlib.contextmanager
-    def open(self, name: str, held: dict[str, int], on_progress: OnProgress) -> Iterator[Parrot]:
+    def open(self, name: str, held: Mapping[str, int], on_progress: OnProgress) -> Iterator[Parrot]:
         if name in self.too_large:
             raise ModelLoadError(f"{name} needs 900 GiB.")
         assert held[""] == self.there.total()
@@ -428,7 +472,7 @@ async def test_nobody_is_unloaded_for_a_caller_that_left():
         await until(lambda: library.steps["a"].num_begun == 1)
         leaving = many.asking("b")
         await until(lambda: many.num_waiting("b") == 1)
-        assert not many.is_ready("a")
+        await until(lambda: not many.is_ready("a"))
         leaving.cancel()
         await until(lambda: many.is_ready("a"))
         library.steps["a"].free()
@@ -533,6 +577,16 @@ async def test_each_sleeps_by_itself_and_is_loaded_again():
         assert many.state("a") == "sleeping"
         assert await many.say("a") == "I am a."
         assert library.loads == ["a", "b", "a"] or library.loads == ["b", "a", "a"]
+
+
+async def test_one_that_made_room_does_not_fall_asleep_later():
+    library = Library(1)
+    async with serving_many(library, idle_s=SOON_S) as many:
+        await many.say("a")
+        await many.say("b")
+        assert many.state("a") == "unloaded"
+        await until(lambda: many.state("b") == "sleeping")  # whose time began later
+        assert many.state("a") == "unloaded"
 
 
 @pytest.mark.parametrize("name", ["a", "The model a", "a:latest"])
