@@ -74,7 +74,7 @@ Texts = OneText | Annotated[list[OneText], Field(min_length=1, max_length=MAX_TE
 
 
 class EmbeddingFields(Body):
-    """`model` may be anything: there is only one."""
+    """`model` may be anything where there is only one."""
 
     input: Texts | None = None
     content: Texts | None = None  # asks for llama-server's form of the answer
@@ -245,7 +245,7 @@ def usage_json(num_tokens: int) -> dict[str, int]:
 
 
 class RerankFields(Body):
-    """`model` may be anything: there is only one."""
+    """`model` may be anything where there is only one."""
 
     query: str
     documents: Documents | None = None

@@ -34,7 +34,7 @@ class StreamOptions(Body):
 
 
 class OpenAiFields(SamplingFields):
-    """`model` may be anything: there is only one."""
+    """`model` may be anything where there is only one."""
 
     max_tokens: MaxTokens | None = None
     n: Annotated[int, Field(ge=1, le=MAX_COPIES)] | None = None

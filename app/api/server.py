@@ -45,10 +45,10 @@ from app.api.state import (
     ROUTER,
     SHELVES,
     TEXT_ENGINES,
-    Engines,
     OneModel,
     Presentation,
     Router,
+    ServedModels,
     ServedShelves,
     TextEngines,
     hold_model,
@@ -83,7 +83,7 @@ class ApiServer:
 
     def __init__(
         self,
-        engines: EngineClient | Engines,
+        engines: EngineClient | ServedModels,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -112,7 +112,7 @@ class ApiServer:
         self._tls = tls
         self._allowed_origins, self._allowed_hosts = allowed_origins, allowed_hosts
         self._presentation = presentation or Presentation()
-        self._engines: Engines = OneModel(engines) if isinstance(engines, EngineClient) else engines
+        self._engines: ServedModels = OneModel(engines) if isinstance(engines, EngineClient) else engines
         self._router = router
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box

@@ -54,7 +54,7 @@ class ServedModel:
     status: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Engines(Protocol):
+class ServedModels(Protocol):
     """The models of a server, or one alone. All calls come from the thread of its loop."""
 
     @property
@@ -74,7 +74,7 @@ class Engines(Protocol):
         """Ends every answer; no more are begun."""
 
 
-class Router(Engines, Protocol):
+class Router(ServedModels, Protocol):
     """Where callers may load and unload models, too."""
 
     max_loaded: int
@@ -115,11 +115,11 @@ class OneModel:
 class TextEngines:
     """Those that turn texts into vectors, and rank documents, beside the chat models. It may be one."""
 
-    embedder: Engines | None = None
-    ranker: Engines | None = None
+    embedder: ServedModels | None = None
+    ranker: ServedModels | None = None
 
     @property
-    def every(self) -> tuple[Engines, ...]:
+    def every(self) -> tuple[ServedModels, ...]:
         return tuple(dict.fromkeys(one for one in (self.embedder, self.ranker) if one))
 
 
@@ -138,7 +138,7 @@ class ServedShelves:
 
 
 SHELVES = web.AppKey("shelves", ServedShelves)
-ENGINES = web.AppKey("engines", Engines)
+ENGINES = web.AppKey("engines", ServedModels)
 ROUTER = web.AppKey("router", Router)
 TEXT_ENGINES = web.AppKey("text_engines", TextEngines)
 PRESENTATION = web.AppKey("presentation", Presentation)
@@ -155,10 +155,10 @@ async def hold_model(request: web.Request, handler: Handler) -> web.StreamRespon
         return await handler(request)
 
 
-async def take_model(request: web.Request, engines: Engines | None = None) -> ServedModel:
+async def take_model(request: web.Request, engines: ServedModels | None = None) -> ServedModel:
     """The model that the request names, in its body or in its address. Raises ApiError and EngineError."""
     if MODEL not in request:
-        name = request.query.get("model") or request.get(NAMED_MODEL, "")
+        name = request.get(NAMED_MODEL) or request.query.get("model", "")
         loads = request.query.get("autoload", "1") in ("1", "true")
         lease = (engines or request.app[ENGINES]).lease(name, loads=loads, is_use=request.method != "GET")
         request[MODEL] = served = await request[LEASES].enter_async_context(lease)
@@ -176,7 +176,7 @@ def model_name(request: web.Request) -> str:
     return request[MODEL].name
 
 
-def every_engines(application: web.Application) -> tuple[Engines, ...]:
+def every_engines(application: web.Application) -> tuple[ServedModels, ...]:
     """Of chats, and of texts beside them."""
     return application[ENGINES], *application[TEXT_ENGINES].every
 

@@ -6,7 +6,7 @@ Settings made for the model in the window apply where the options say nothing. K
 import argparse
 import os
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -192,13 +192,17 @@ def open_engine(
     on_progress: OnProgress,
     on_reports_ready: Callable[[], None],
     reclaimable: Mapping[str, int] | None = None,
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
-    """`reclaimable` is what other models would free, see `fitted`. Raises EngineError on entering."""
+    """Beside others: `reclaimable` is what they would free (`fitted`), `turn` around each step (`StepTurns`).
+
+    Raises EngineError on entering.
+    """
     if params.embeds:
         return opening.open_embedding_engine(params, on_progress, on_reports_ready)
     hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
     fit = partial(fitted, reclaimable=reclaimable)
-    return opening.open_engine(params, on_progress, on_reports_ready, fit, hibernated)
+    return opening.open_engine(params, on_progress, on_reports_ready, fit, hibernated, turn=turn)
 
 
 def warning_of(params: LoadParams) -> str:

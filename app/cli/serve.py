@@ -10,6 +10,7 @@ import ssl
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from app.cli import headless
 from app.engine.children.text_models import TextModels
 from app.engine.loop import SWITCH_INTERVAL_S
 from app.engine.prompts.prompt_builder import PromptBuilder
+from app.engine.turns import StepTurns
 from app.models.catalog import scan
 from app.models.folders import Folder, folders
 from app.models.model_file import FOR_TEXTS, FileKind, ModelFile, ModelSource, name_of
@@ -205,9 +207,10 @@ def _offers(options: argparse.Namespace) -> list[Offer]:
         raise ValueError("there are no models in these folders")
     stems = Counter(name_of(one.path) for one in files)
     titles = Counter(one.title for one in files)
+    turns = StepTurns()
     return [
         Offer(
-            partial(_open_offered, options, one.path),
+            partial(_open_offered, options, one.path, partial(turns.turn, one.path)),
             _info(one),
             stem if stems[stem := name_of(one.path)] == 1 else f"{one.path.parent.name}/{stem}",
             (one.title,) if titles[one.title] == 1 and one.title not in stems else (),
@@ -232,6 +235,7 @@ def _info(file: ModelFile) -> ModelInfo:
 def _open_offered(
     options: argparse.Namespace,
     path: Path,
+    turn: Callable[[], AbstractContextManager[None]],
     reclaimable: Mapping[str, int],
     on_progress: OnProgress,
     on_reports_ready: Callable[[], None],
@@ -239,7 +243,7 @@ def _open_offered(
     """With the settings of that moment. On the engine's thread."""
     of_this = argparse.Namespace(**vars(options) | {"model": path})
     params = headless.loads_of(of_this, DEFAULT_SLOTS).main
-    return headless.open_engine(params, on_progress, on_reports_ready, reclaimable)
+    return headless.open_engine(params, on_progress, on_reports_ready, reclaimable, turn)
 
 
 def _add_access(parser: argparse.ArgumentParser) -> None:

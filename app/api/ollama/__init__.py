@@ -1,6 +1,6 @@
 """Ollama's API, so that programs that know no other find Skein at its address.
 
-What changes models (pull, create, delete) is refused: there is one, chosen in Skein.
+What changes models (pull, create, delete) is refused: they are chosen in Skein.
 """
 
 from __future__ import annotations
