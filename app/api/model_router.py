@@ -89,6 +89,16 @@ class RoutedModel:
         """Requests can begin."""
         return self.state is ModelState.LOADED and not self.leaving and not self.gives_way
 
+    @property
+    def served(self) -> ServedModel:
+        offer, info = self.offer, self.info
+        assert info, "nobody asks before it was loaded"
+        status: dict[str, Any] = {"value": self.state.value, "args": []} if offer.name else {}
+        if self.failure and status:
+            status |= {"failed": True, "exit_code": 1, "error": self.failure}
+        name = offer.name or (*offer.aliases, info.name)[0]  # never its path
+        return ServedModel(self.client, name, info, offer.aliases, offer.tags, status)
+
     async def start(self, reclaimable: Mapping[str, int]) -> None:
         """Raises EngineError."""
         self._engine = engine = ThreadedEngine(partial(self.offer.open_engine, reclaimable))
@@ -186,7 +196,7 @@ class ModelRouter:
 
     @property
     def models(self) -> Sequence[ServedModel]:
-        return [_served(one, one.info) for one in self._models if one.info]
+        return [one.served for one in self._models if one.info]
 
     @asynccontextmanager
     async def lease(
@@ -199,13 +209,13 @@ class ModelRouter:
         if one.state is ModelState.UNLOADED and not loads:
             raise invalid("model is not loaded")
         if not is_use and one.state in THERE:
-            yield _served(one, one.info)
+            yield one.served
             return
         await self._ready(one)
         one.num_users, one.used_at = one.num_users + 1, next(self._uses)
         self._rest(one)
         try:
-            yield _served(one, one.info)
+            yield one.served
         finally:
             one.num_users -= 1
             self._rest(one)
@@ -389,12 +399,3 @@ class ModelRouter:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def _served(one: RoutedModel, info: ModelInfo) -> ServedModel:
-    offer = one.offer
-    status: dict[str, Any] = {"value": one.state.value, "args": []} if offer.name else {}
-    if one.failure and status:
-        status |= {"failed": True, "exit_code": 1, "error": one.failure}
-    name = offer.name or (offer.aliases[0] if offer.aliases else info.name)  # never its path
-    return ServedModel(one.client, name, info, offer.aliases, offer.tags, status)

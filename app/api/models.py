@@ -111,8 +111,8 @@ async def unload(request: web.Request) -> web.Response:
 
 async def events(request: web.Request) -> web.StreamResponse:
     """What becomes of the models, until the reader leaves."""
-    stream = EventStream(request)
-    with router_of(request).listen() as queue:
+    stream, router = EventStream(request), router_of(request)
+    with router.listen() as queue:
         await stream.begin()
         while True:
             try:
@@ -121,6 +121,9 @@ async def events(request: web.Request) -> web.StreamResponse:
             except TimeoutError:
                 await stream.keep_alive()
             else:
+                if event["data"]["status"] == "loaded":
+                    loaded = next(one for one in router.models if one.name == event["model"])
+                    event |= {"data": event["data"] | {"info": _model_json(request.app, loaded)}}
                 await stream.send(event)
 
 

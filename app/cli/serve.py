@@ -166,6 +166,7 @@ OF_ONE_MODEL = (
     "alias", "draft_model", "mmproj", "workers", "embedding_model", "rerank_model", "embeddings",
     "rerank",
 )  # fmt: skip
+ABOUT_ONE = ", ".join(["FILE", "--model", *(f"--{name.replace('_', '-')}" for name in OF_ONE_MODEL)])
 MAX_MODELS = 4  # as in llama-server
 
 
@@ -190,13 +191,8 @@ def _add_library(parser: argparse.ArgumentParser) -> None:
 
 def _offers(options: argparse.Namespace) -> list[Offer]:
     """The models that requests can name by their files' names or by their titles. Raises ValueError."""
-    if options.file or options.model != paths.starter_model():
-        raise ValueError("--models-dir: the folders' models are served, leave out FILE and --model")
-    for name in OF_ONE_MODEL:
-        if getattr(options, name):
-            raise ValueError(
-                f"--{name.replace('_', '-')} is about one model: leave out --models-dir and --library"
-            )
+    if options.model != paths.starter_model() or any(getattr(options, name) for name in OF_ONE_MODEL):
+        raise ValueError(f"--models-dir and --library go without {ABOUT_ONE}: these are about one model")
     chosen = [Folder(Path(path).absolute(), ModelSource.FOLDER) for path in options.models_dir]
     if gone := next((one.path for one in chosen if not one.path.exists()), None):
         raise ValueError(f"--models-dir: there is no folder {gone}")

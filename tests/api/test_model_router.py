@@ -658,7 +658,10 @@ async def test_the_list_tells_what_is_loaded_and_what_is_asked_for_is_told_by_ev
 
             assert await many.post("/models/load", {"model": "a"}) == (200, {"success": True})
             assert await event() == ("a", "model_status", {"status": "loading"})
-            assert await event() == ("a", "status_change", {"status": "loaded"})
+            name, kind, data = await event()
+            assert (name, kind, data["status"]) == ("a", "status_change", "loaded")
+            assert (data["info"]["id"], data["info"]["status"]["value"]) == ("a", "loaded")
+            assert data["info"]["meta"]["n_ctx"]
             status, body = await many.post("/models/load", {"model": "a"})
             assert (status, body["error"]["message"]) == (400, "model is already running")
             listed = {one["id"]: one for one in (await many.get("/models"))[1]["data"]}

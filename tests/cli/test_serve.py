@@ -141,9 +141,9 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         (["--slot-save-path", "/no/such/folder", "--no-api-key"], "/no/such/folder"),
         (["--models-dir", "/no/such/folder", "--no-api-key"], "/no/such/folder"),
         (["--models-dir", "resources/help", "--no-api-key"], "there are no models"),
-        (["--models-dir", ".", "--alias", "x", "--no-api-key"], "--alias is about one model"),
-        (["--models-dir", ".", "x.gguf", "--no-api-key"], "leave out FILE"),
-        (["--library", "--model", "x.gguf", "--no-api-key"], "leave out FILE"),
+        (["--models-dir", ".", "--alias", "x", "--no-api-key"], "go without FILE, --model, --alias"),
+        (["--models-dir", ".", "x.gguf", "--no-api-key"], "go without FILE"),
+        (["--library", "--model", "x.gguf", "--no-api-key"], "go without FILE"),
         (["--models-max", "-1", "--no-api-key"], "no whole number"),
     ],
 )
