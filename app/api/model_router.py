@@ -108,9 +108,10 @@ class RoutedModel:
             self.info = await engine.start(self.client.on_reports)
             with suppress(ApiError):
                 await self.client.template_facts()  # they are asked about while it sleeps, too
+            if engine.is_called_off:
+                raise ModelLoadCancelledError("The load was called off.")
             if engine.model is None:  # it has ended already
-                kind = ModelLoadCancelledError if engine.is_called_off else EngineError
-                raise engine.ended.result() or kind("The engine stopped.")
+                raise engine.ended.result() or EngineError("The engine stopped.")
         except EngineError as error:
             await engine.stop()
             self._engine = None

@@ -123,7 +123,8 @@ async def events(request: web.Request) -> web.StreamResponse:
             else:
                 if event["data"]["status"] == "loaded":
                     loaded = next(one for one in router.models if one.name == event["model"])
-                    event |= {"data": event["data"] | {"info": _model_json(request.app, loaded)}}
+                    info = {"info": _model_json(request.app, loaded)}
+                    event = event | {"data": event["data"] | info}
                 await stream.send(event)
 
 

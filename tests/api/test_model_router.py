@@ -17,7 +17,7 @@ import pytest
 
 from app.api import model_router
 from app.api.engine_client import TemplateFacts
-from app.api.model_router import ModelRouter, Offer, RoutedModel
+from app.api.model_router import ModelRouter, ModelState, Offer, RoutedModel
 from app.api.server import ApiServer
 from app.api.threaded_engine import OnProgress, OpenedEngine, OpenEngine
 from app.protocol.errors import (
@@ -254,6 +254,48 @@ async def test_answers_of_an_engine_whose_process_is_gone_end_with_the_reason():
         status, body = await served.post("/generate", SHORT)
         assert (status, body["error"]["message"]) == (503, "Its process is gone.")
         assert list(map(str, served.failures)) == ["Its process is gone."]
+
+
+class Lingers(EndsAtOnce):
+    """An engine that tells of its template late, and ends only some time after it was stopped."""
+
+    def __init__(self) -> None:
+        self.facts: Future[object] = Future()
+        self.is_asked = self.is_stopped = False
+        self.may_end = threading.Event()
+
+    def use_prompts(self, _work: object) -> Future[object]:
+        self.is_asked = True
+        return self.facts
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+    def run(self) -> None:
+        assert self.may_end.wait(SOON)
+
+
+async def test_who_leaves_at_the_very_end_of_a_load_calls_it_off_without_a_failure():
+    engine, failures = Lingers(), list[EngineError]()
+
+    @contextlib.contextmanager
+    def open_engine(*_callbacks):
+        yield CountingBackend(**TINY_CONTEXT).model, engine
+
+    router = ModelRouter([Offer(open_engine)], on_failed=failures.append)
+    loading = asyncio.ensure_future(router.start())
+    await until(lambda: engine.is_asked)
+    loading.cancel()
+    await until(lambda: engine.is_stopped)
+    engine.facts.set_result(TemplateFacts("", "", "", ""))
+    await asyncio.sleep(0)  # the router goes on, while the engine has not ended yet
+    await asyncio.sleep(0)
+    engine.may_end.set()
+    await until(lambda: not threads())
+    await asyncio.sleep(0)
+    assert not failures
+    router.close()
+    await router.stop()
 
 
 async def test_before_it_was_loaded_it_says_so():
@@ -581,11 +623,10 @@ async def test_each_sleeps_by_itself_and_is_loaded_again():
 
 async def test_one_that_made_room_does_not_fall_asleep_later():
     library = Library(1)
-    async with serving_many(library, idle_s=SOON_S) as many:
+    async with serving_many(library, idle_s=SOON) as many:
         await many.say("a")
         await many.say("b")
-        assert many.state("a") == "unloaded"
-        await until(lambda: many.state("b") == "sleeping")  # whose time began later
+        await many.router._unload(many._model("a"), ModelState.SLEEPING)  # its time has come
         assert many.state("a") == "unloaded"
 
 
