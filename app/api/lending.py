@@ -22,7 +22,7 @@ from aiohttp import web
 from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError
 from app.api.lent_view import LentView, outputs_alone, thinned
-from app.api.state import model_names
+from app.api.state import ENGINES
 from app.engine.prompts.prompts_elsewhere import answer_of, work_of
 from app.protocol import commands
 from app.protocol.commands import Command, ends
@@ -80,7 +80,8 @@ class Lender:
         try:
             async with asyncio.timeout(HELLO_S):
                 hello, _ = await first_message(socket)
-            if refusal := self._refusal(hello, model_names(request.app)):
+            served = request.app[ENGINES].models[0]
+            if refusal := self._refusal(hello, (served.name, *served.aliases)):
                 await socket.send_bytes(frame({"refusal": packed(refusal)}))
             elif window := self._window(hello):
                 await window.talk(socket, hello["seen"], MODEL.packed(_public(model, hello)))

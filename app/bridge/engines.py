@@ -289,7 +289,7 @@ class Engines(QObject):
 
     def _take_back(self) -> None:
         """What was chosen cannot be loaded."""
-        if self.default == self._choice:
+        if self.default == self._choice and self._former_default:  # else nothing takes its place unasked
             self.default = self._former_default
         changed: list[Chat] = []
         for chat, former in reversed(self._formers):

@@ -17,7 +17,7 @@ import pytest
 from app.api.embeddings import normalised
 from app.api.engine_client import EngineClient
 from app.api.server import ApiServer
-from app.api.state import TextEngines
+from app.api.state import OneModel, TextEngines
 from app.api.threaded_engine import ThreadedEngine
 from app.engine.opening import OpenEmbedder, open_embedding_engine
 from app.protocol.errors import DecodeError, DecodeInterruptedError
@@ -73,7 +73,7 @@ async def serving_texts(
 
     engine = ThreadedEngine(open_engine)
     client = EngineClient(engine)
-    server = ApiServer(client, key=None, text_engines=TextEngines(client, client))
+    server = ApiServer(client, key=None)
     await server.start()
     async with aiohttp.ClientSession() as http:
         await engine.start(client.on_reports)
@@ -317,7 +317,7 @@ async def test_ollamas_clients_may_send_nothing_or_too_much():
 
 async def test_a_chat_model_and_an_embedder_are_served_beside_each_other():
     async with serving_texts() as texts:
-        engines = TextEngines(texts.client)
+        engines = TextEngines(OneModel(texts.client))
         async with serving(CountingBackend(**TINY_CONTEXT), text_engines=engines) as served:
             status, _ = await served.post("/generate", {"prompt": "Hi", "max_tokens": 2})
             assert status == 200
