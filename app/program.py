@@ -34,7 +34,7 @@ from app.bridge.tasks import QtLoop
 from app.bridge.workspace import Workspace
 from app.look.words import tr, tr_said
 from app.protocol.commands import SetSpeed
-from app.protocol.load import Speed
+from app.protocol.load import LoadParams, Speed, is_elsewhere
 from app.protocol.model import ModelInfo
 from app.services import other_starts
 from app.services.diagnostics import BugReporter
@@ -194,7 +194,6 @@ class Program(QObject):
         self._store = ChatStore(paths.chats_file())
         self._engine = Engines(self)
         self._engine.pinned = lambda: settings.pinned_models
-        self._engine.params_of = lambda address: load_params(settings, Path(address))
         self._engine.post(SetSpeed(Speed(settings.speed)))
         self._workspace = Workspace(self._engine, self._store, settings, self)
         self._workspace.closed.connect(self._garbage.note_closed)
@@ -203,6 +202,7 @@ class Program(QObject):
         self._hangs = HangWatch(self._workspace, paths.data_dir(), self)
         self._preferences = Preferences(settings, self)
         self._services = Services(self._engine, self._workspace, self._store, self._preferences, self)
+        self._engine.params_of = self._params_of
         self._workspace.options_for_new = self._services.presets.options_for_new
         self._workspace.tools.kit = self._services.tools
         self._workspace.shelves.source = self._services.shelves
@@ -255,6 +255,11 @@ class Program(QObject):
         saving.stop()
         await self._shut_down()
         return self._exit_code
+
+    def _params_of(self, address: str) -> LoadParams | None:
+        if is_elsewhere(address):
+            return self._services.servers.params_of(address)
+        return load_params(self._settings, Path(address))
 
     def _install_hooks(self) -> None:
         loop = asyncio.get_running_loop()

@@ -75,7 +75,8 @@ class Engines(QObject):
     def __init__(self, parent: QObject | None = None, make_thread: StartThread | None = None) -> None:
         super().__init__(parent)
         self.default = ""  # address of the model of a chat that names none
-        self.params_of: Callable[[str], LoadParams] = lambda address: LoadParams(Path(address))
+        # How to load what is at an address. None: nothing is there, such as a server that was removed.
+        self.params_of: Callable[[str], LoadParams | None] = lambda address: LoadParams(Path(address))
         self.pinned: Callable[[], Iterable[str]] = tuple  # addresses of models that stay loaded
         self.chats: Callable[[], Iterable[Chat]] = tuple  # that are open
         self._turns = StepTurns()
@@ -346,8 +347,9 @@ class Engines(QObject):
         return sum((Counter(one.held_bytes) for one in self._idle_beside(engine)), Counter())
 
     def _idle_beside(self, engine: ModelEngine) -> list[ModelEngine]:
-        """Those unused longest first."""
-        idle = [one for one in self.unpinned if one.can_sleep and one is not engine]
+        """Those unused longest first, of those that hold memory here."""
+        idle = [one for one in self.unpinned if one.can_sleep and any(one.held_bytes.values())]
+        idle = [one for one in idle if one is not engine]
         return sorted(idle, key=lambda one: one.idle_s, reverse=True)
 
     @Slot()

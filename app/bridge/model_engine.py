@@ -334,7 +334,7 @@ class ModelEngine(QObject):
         self._open.end_waiting(reason, notice)
         self._uses.fail(NO_MODEL)
 
-    def renew(self, params: LoadParams) -> None:
+    def renew(self, params: LoadParams | None) -> None:
         """How to load it, unless that was done."""
         if self._asleep and not self.is_loading:
             self._asleep = params

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.engines import Engines
 from app.chats.chat import Chat
+from app.protocol.load import is_elsewhere
 from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 
@@ -38,7 +39,8 @@ class ModelWatch(QObject):
         engines, chat = self._engine, self._chat
         address = engines.address_of(chat) if chat else engines.front_address
         engine = engines.known(address) if chat else engines.front
-        absent = Path(address) if address and not (engine and engine.model) else None
+        name = address.partition("#")[2] if is_elsewhere(address) else address
+        absent = Path(name) if address and not (engine and engine.model) else None
         if engine is None:
             return ModelState(absent=absent)
         of_chat = engine.loading_params.path if engine.loading_params else None

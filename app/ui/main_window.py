@@ -232,7 +232,8 @@ class MainWindow(QObject):
         """What the menu of the model's name offers besides the models."""
         menus, models = self.menus, self.model_commands
         of_this = menus.for_all, menus.load_settings, menus.pin, menus.sleep
-        return menus.open_model, models.show, models.get_more, None, *of_this
+        get = menus.open_model, models.show, models.get_more, models.add_engine
+        return *get, None, *of_this
 
     def _fill_palette(self) -> None:
         library, palette = self._services.chat_library, self.command_palette
@@ -309,8 +310,9 @@ class MainWindow(QObject):
         """For the chat in front, or for that of a window of its own."""
         engines = self._services.engine
         watch = ModelWatch(engines, window, chat) if chat else self.model_watch
-        rest = (engines, self._services.model_library, self.preferences, self.models, self._model_actions)
-        return ModelPicker(watch, *rest, window, chat)
+        library, servers = self._services.model_library, self._services.servers
+        rest = (library, servers, self.preferences, self.models, self._model_actions)
+        return ModelPicker(watch, engines, *rest, window, chat)
 
     def _on_window_made(self, window: ChatWindow) -> None:
         """A chat has its own: some of the keys work there, too."""

@@ -84,13 +84,11 @@ async def test_a_server_is_kept_without_its_key_and_opened_with_it(qloop, server
         later = Servers(preferences, preferences)
         address = f"{fake.url}#{VLLM_MODEL['id']}"
         assert later.models == (ServerModel(address, VLLM_MODEL["id"], fake.url.removeprefix("http://")),)
-        params = await later.load_params(address)
+        params = later.params_of(address)
+        assert params
         assert params.server
-        assert (params.server.key, params.server.kind, params.address) == (
-            "secret",
-            ServerKind.OPENAI,
-            address,
-        )
+        assert (params.server.key, params.server.kind, params.address) == ("", ServerKind.OPENAI, address)
+        assert read_token(secret_name(fake.url)) == "secret", "which `open_remote` asks for"
         assert len(fake.paths) == num_asked, "nobody is asked before a chat is"
 
 
@@ -101,8 +99,7 @@ async def test_a_removed_server_can_come_back_with_its_key(qloop, servers, ring)
     servers.remove(one)
     await finish_all()
     assert (servers.models, ring.kept) == ((), {})
-    with pytest.raises(InvalidRequestError, match="not in your list"):
-        await servers.load_params("http://gpu-box:8000#m")
+    assert servers.params_of("http://gpu-box:8000#m") is None
     servers.undo_removal(one)
     await finish_all()
     assert list(ring.kept.values()) == ["secret"]

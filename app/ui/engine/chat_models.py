@@ -15,7 +15,8 @@ from app.bridge.tasks import spawn
 from app.chats.chat import THEN, Chat
 from app.look.plain_text import one_line
 from app.look.strip import Offer
-from app.look.words import sentences, tr
+from app.look.words import mark, sentences, tr
+from app.protocol.load import is_elsewhere
 from app.protocol.request import Role
 from app.services.model_library import ModelLibrary
 from app.system import paths
@@ -55,8 +56,10 @@ class ChatModels(QObject):
     def _look(self, view: ChatView) -> None:
         address = view.session.chat.model_path
         engine = self._engines.known(address)
-        if not address or "://" in address or (engine and engine.model):
+        if not address or (engine and engine.model):
             self._gone[address] = False
+        elif is_elsewhere(address):
+            self._gone[address] = self._engines.params_of(address) is None
         if address in self._gone:
             self._show(view)
         else:
@@ -79,7 +82,10 @@ class ChatModels(QObject):
             self._use(view, best)
             return
         offer = tr("Use {name}", name=_short(self._names_of(best)[0]))
-        told = tr("{name} has answered so far. Its file is gone.", name=_short(name or Path(address).stem))
+        words_ = mark("{name} has answered so far. Its file is gone.")
+        if is_elsewhere(address):
+            words_ = mark("{name} has answered so far. Its server is not in your list of engines any more.")
+        told = tr(words_, name=_short(name or Path(address).stem))
         line.say(sentences(told, words), Offer(offer, partial(self._use_now, view, best)))
 
     def _use(self, view: ChatView, path: Path) -> None:

@@ -96,6 +96,12 @@ class ModelLoading(QObject):
         self.load(paths.starter_model())
         self.stands_in = True
 
+    def load_elsewhere(self, address: str, chats: Sequence[Chat] | None = None) -> None:
+        """What a server runs. It is asked now."""
+        self.stands_in = False
+        if params := self._engine.params_of(address):
+            self._engine.load(params, chats)
+
     def load(self, path: Path, chats: Sequence[Chat] | None = None) -> None:
         """For these chats, or for the one in front."""
         self.stands_in = False
