@@ -382,7 +382,7 @@ class Program(QObject):
         logger.info("%s is loaded.", model.path)
         self._start.marker.note_model(model.path)
         self._workspace.tools.readers.start()
-        if self._window.models.stands_in:
+        if self._window.models.stands_in or model.server:
             return
         self._settings.model_path = None if model.path == paths.starter_model() else model.path
         self._preferences.note_changes()

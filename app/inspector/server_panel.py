@@ -55,8 +55,7 @@ class ServerPanel(DockPanel):
         super().__init__(recording, parent)
         self.head = heading("", self)
         self.rows = {kind: _Row(tr(name), words, self) for kind, name, words in ROWS}
-        parts = self.head, *self.rows.values(), self.message
-        vbox(*parts, STRETCH, on=self, margins=12, spacing=0)
+        vbox(self.head, 8, *self.rows.values(), self.message, STRETCH, on=self, margins=12, spacing=0)
         self.draw()
 
     def reset(self) -> None:

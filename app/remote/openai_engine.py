@@ -70,7 +70,7 @@ class OpenAiEngine(CommandLoop[Never]):
         super().__init__(lambda: None, on_reports_ready)
         self._web, self._name, self._told, self._runner = web, name, told, runner
         self._loop = runner.get_loop()
-        self._running: dict[str, tuple[Request, asyncio.Task[FinishReason]]] = {}  # by request id
+        self._running: dict[OpenAiAnswer, asyncio.Task[FinishReason]] = {}
         self._is_watched = False
         self._has_to_ask = asyncio.Event()  # somebody watches, or an answer runs
         self._stopped = asyncio.Event()
@@ -101,7 +101,7 @@ class OpenAiEngine(CommandLoop[Never]):
     async def _serve(self) -> None:
         asking = asyncio.ensure_future(self._ask_for_figures())
         await self._stopped.wait()
-        tasks = [asking, *(task for _request, task in self._running.values())]
+        tasks = [asking, *self._running.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -126,12 +126,13 @@ class OpenAiEngine(CommandLoop[Never]):
         if isinstance(command, Submit):
             answer = OpenAiAnswer(command.request)
             task = asyncio.ensure_future(self._take(answer))
-            self._running[command.request.request_id] = command.request, task
+            self._running[answer] = task
             task.add_done_callback(partial(self._end, answer))
+            self._report()
         if self._is_watched or self._running:
             self._has_to_ask.set()
-        for request, task in self._running.values():
-            if ends(command, request):
+        for answer, task in self._running.items():
+            if ends(command, answer.request):
                 task.cancel()  # which closes the connection: the server stops computing
 
     async def _take(self, answer: OpenAiAnswer) -> FinishReason:
@@ -148,7 +149,7 @@ class OpenAiEngine(CommandLoop[Never]):
 
     def _end(self, answer: OpenAiAnswer, task: asyncio.Task[FinishReason]) -> None:
         """Whatever becomes of one answer, the others go on."""
-        del self._running[answer.request.request_id]
+        del self._running[answer]
         error = None if task.cancelled() else task.exception()
         if error and not isinstance(error, ServerError | RequestError):
             log.error("An answer could not be read.", exc_info=error)
@@ -168,5 +169,16 @@ class OpenAiEngine(CommandLoop[Never]):
 
     def _report(self, outputs: tuple[Output, ...] = (), server: ServerFigures | None = None) -> None:
         self._step += 1
-        now = perf_counter()
-        self.put_report(StepReport(self._step, outputs, (), (), CellUsage(0), started_at=now, server=server))
+        begun = [one for one in self._running if one.has_begun]
+        self.put_report(
+            StepReport(
+                self._step,
+                outputs,
+                spans=(),
+                slots=tuple(one.slot(number) for number, one in enumerate(begun)),
+                cells=CellUsage(0),
+                started_at=perf_counter(),
+                waiting=tuple(one.waiting() for one in self._running if not one.has_begun),
+                server=server,
+            )
+        )

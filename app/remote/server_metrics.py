@@ -23,8 +23,8 @@ _LLAMA_SERVER = """
     prefix hits: llamacpp:prompt_tokens_cached_total / llamacpp:prompt_tokens_cached_total + llamacpp:prompt_tokens_total
     batch: llamacpp:n_busy_slots_per_decode
     accepted: llamacpp:spec_decode_num_accepted_tokens_total / llamacpp:spec_decode_num_draft_tokens_total
-    prompt rate: llamacpp:prompt_tokens_total / s
-    answer rate: llamacpp:tokens_predicted_total / s"""  # noqa: E501
+    prompt rate: llamacpp:prompt_tokens_total / llamacpp:prompt_seconds_total
+    answer rate: llamacpp:tokens_predicted_total / llamacpp:tokens_predicted_seconds_total"""  # noqa: E501
 _VLLM = """
     running: vllm:num_requests_running
     waiting: vllm:num_requests_waiting

@@ -198,7 +198,7 @@ class ModelLibrary(QObject):
     def _on_loaded(self, model: ModelInfo) -> None:
         """Lists a model that was opened from elsewhere, and remembers it."""
         loaded, self._loading = self._loading, None
-        if model.path != paths.starter_model():
+        if not model.server and model.path != paths.starter_model():
             others = (path for path in self._preferences.settings.recent_models if path != model.path)
             self._preferences.set("recent_models", [model.path, *others][:MAX_RECENT])
         if loaded and self.models and not self.model_at(loaded):

@@ -197,7 +197,8 @@ async def figures(chats: Chats) -> str:
     return f"{told.program}: {', '.join(one.kind.value for one in told.figures)}"
 
 
-CHECKS: tuple[Callable[[Chats], Awaitable[str]], ...] = (
+Check = Callable[[Chats], Awaitable[str]]
+CHECKS: tuple[Check, ...] = (
     chat,
     two_at_once,
     stop,

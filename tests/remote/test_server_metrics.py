@@ -11,8 +11,10 @@ LLAMA = """# TYPE llamacpp:requests_processing gauge
 llamacpp:requests_processing 2
 llamacpp:requests_deferred 1
 llamacpp:prompt_tokens_total {prompt}
+llamacpp:prompt_seconds_total {cached}
 llamacpp:prompt_tokens_cached_total {cached}
 llamacpp:tokens_predicted_total {answer}
+llamacpp:tokens_predicted_seconds_total 5.0
 llamacpp:n_busy_slots_per_decode 1.5
 """
 VLLM = """vllm:num_requests_running{{engine="0",model_name="a b"}} 3.0
@@ -54,8 +56,8 @@ def test_a_llama_server_counts_cached_tokens_beside_the_others(two_seconds):
         FigureKind.WAITING: 1,
         FigureKind.PREFIX_HITS: 25 / 125,
         FigureKind.BATCH: 1.5,
-        FigureKind.PROMPT_RATE: 50,
-        FigureKind.ANSWER_RATE: 10,
+        FigureKind.PROMPT_RATE: 4,
+        FigureKind.ANSWER_RATE: None,
     }
 
 

@@ -386,6 +386,7 @@ class SelfTestMenu(QObject):
         """Shows the model that a new test would use. A running one keeps its own."""
         if not self._test.is_running:
             model = self._engine.model
+            model = model if model and not model.server else None  # another program's is not tested here
             needed = self_test.needed_memory(model) if model else 0
             self.dialog.apply(model, needed, self_test.free_memory())
 

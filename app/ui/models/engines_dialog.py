@@ -72,6 +72,7 @@ class EnginesDialog(QDialog):
             hbox(STRETCH, dialog_button(tr("Close"), self.close, self), self.add),
             self._known_heading,
             self._grid,
+            STRETCH,
             on=self,
             margins=20,
         )
@@ -90,12 +91,12 @@ class EnginesDialog(QDialog):
         try:
             self._ask(pasted(self.address.text(), self.key.text()))
         except InvalidRequestError as error:
-            self.verdict.say(tr_said(str(error)), tone="danger")
+            self._say(tr_said(str(error)), tone="danger")
 
     def _ask(self, server: Server) -> None:
         self._forget()
         self._asked = server
-        self.verdict.say(tr("Asking {url}…", url=server.url))
+        self._say(tr("Asking {url}…", url=server.url))
         spawn(self._show_what_is_there(server))
 
     async def _show_what_is_there(self, server: Server) -> None:
@@ -115,7 +116,7 @@ class EnginesDialog(QDialog):
         elif shown:
             self._show_certificate(server, shown)
         else:
-            self.verdict.say(problem, tone="danger")
+            self._say(problem, tone="danger")
 
     def _show_certificate(self, server: Server, shown: str) -> None:
         """It may be that of a machine in the same room, which nobody else vouches for."""
@@ -126,18 +127,23 @@ class EnginesDialog(QDialog):
             fingerprint=shown.replace(":", " "),
         )
         trust = partial(self._ask, replace(server, fingerprint=shown))
-        self.verdict.say(text, Offer(tr("Trust it"), trust), tone="warning")
+        self._say(text, Offer(tr("Trust it"), trust), tone="warning")
 
     def _show_models(self, server: Server, told: Introduction) -> None:
         self._asked, number = server, len(told.names)
         program = told.title or tr("A server with OpenAI's API")
-        self.verdict.say(tr_n("{program}, {n} model", "{program}, {n} models", number, program=program))
+        self._say(tr_n("{program}, {n} model", "{program}, {n} models", number, program=program))
         is_chosen = number <= MAX_CHOSEN_AT_ONCE
         for name in told.names:
             item = QListWidgetItem(title_of(name), self.models)
             item.setData(NAME, name)
             item.setCheckState(Qt.CheckState.Checked if is_chosen else Qt.CheckState.Unchecked)
         self.models.show()
+        self.adjustSize()
+
+    def _say(self, text: str, *offers: Offer, tone: str = "") -> None:
+        self.verdict.say(text, *offers, tone=tone)
+        self.adjustSize()
 
     @property
     def _chosen(self) -> tuple[str, ...]:
@@ -154,8 +160,9 @@ class EnginesDialog(QDialog):
         self._servers.add(self._asked, self._chosen)
         self.address.clear()
         self.key.clear()
+        self.address.setFocus()
         self._forget()
-        self.verdict.say(tr("{url} is added. Choose its models above the chat.", url=url))
+        self._say(tr("{url} is added. Choose its models above the chat.", url=url))
 
     @Slot()
     def _forget(self) -> None:
@@ -164,6 +171,7 @@ class EnginesDialog(QDialog):
         self.models.hide()
         self.verdict.clear()
         self._show_add()
+        self.adjustSize()
 
     # Those that were added
 
@@ -184,4 +192,4 @@ class EnginesDialog(QDialog):
     def _remove(self, one: ServerSettings, _is_checked: bool = False) -> None:
         self._servers.remove(one)
         undo = Offer(tr("Undo"), partial(self._servers.undo_removal, one))
-        self.verdict.say(tr("{url} is removed.", url=one.url), undo)
+        self._say(tr("{url} is removed.", url=one.url), undo)
