@@ -142,7 +142,8 @@ def packed_error(error: BaseException) -> list[Any]:
     """For JSON. An error that is none of ours is told as one of the engine, without its words."""
     if not isinstance(error, EngineError | RequestError):
         error = EngineError(said("The engine stopped because of an error in Skein itself."))
-    return [type(error).__name__, to_text(str(error)), getattr(error, "num_prompt_tokens", 0)]
+    name = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
+    return [name, to_text(str(error)), getattr(error, "num_prompt_tokens", 0)]
 
 
 def unpacked_error(packed: Any) -> Exception:
