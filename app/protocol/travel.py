@@ -1,6 +1,6 @@
 """How a field travels between processes, where its type alone does not say it. Marks in annotations.
 
-`wire` reads them through pydantic, which is imported no sooner: the first paint does not wait for it.
+`wire` reads them through pydantic. Child processes that need no `wire` do not wait for its import.
 """
 
 from __future__ import annotations

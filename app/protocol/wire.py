@@ -12,7 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from app.protocol import errors
 from app.protocol.commands import Command
@@ -25,9 +28,6 @@ from app.protocol.report import CellMap, StepReport
 from app.protocol.travel import NAMED
 from app.system.said import from_text, said, to_text
 from app.system.worker import Message, encoded
-
-if TYPE_CHECKING:
-    from pydantic import ConfigDict, TypeAdapter
 
 T = TypeVar("T")
 
@@ -59,8 +59,6 @@ class Kind(Generic[T]):
 
     @cached_property
     def _adapter(self) -> TypeAdapter[tuple[T]]:
-        from pydantic import TypeAdapter
-
         config: ConfigDict = {**CONFIG, "defer_build": False}
         return TypeAdapter(tuple[self._annotation], config=config)  # type: ignore[name-defined]
 
@@ -70,8 +68,6 @@ class Kind(Generic[T]):
 
     def packed(self, value: T) -> list[bytes]:
         """The text, then the parts."""
-        from pydantic_core import PydanticSerializationError
-
         parts: list[bytes] = []
         try:
             text = self._adapter.dump_json((value,), context=parts, exclude_defaults=True)
@@ -142,7 +138,8 @@ def packed_error(error: BaseException) -> list[Any]:
     """For JSON. An error that is none of ours is told as one of the engine, without its words."""
     if not isinstance(error, EngineError | RequestError):
         error = EngineError(said("The engine stopped because of an error in Skein itself."))
-    return [type(error).__name__, to_text(str(error)), getattr(error, "num_prompt_tokens", 0)]
+    name = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
+    return [name, to_text(str(error)), getattr(error, "num_prompt_tokens", 0)]
 
 
 def unpacked_error(packed: Any) -> Exception:

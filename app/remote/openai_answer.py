@@ -20,7 +20,7 @@ from app.protocol.output import (
     ToolCallDelta,
     new_call_id,
 )
-from app.protocol.report import SlotSnapshot, SlotState
+from app.protocol.report import SlotSnapshot, SlotState, WaitingRequest, WaitReason
 from app.protocol.request import Request
 
 OPENS, CLOSES = "<think>\n", "\n</think>\n\n"
@@ -52,14 +52,20 @@ class OpenAiAnswer:
         sampled = (choice.get("logprobs") or {}).get("content") or ()
         return self._output(self._written(delta), delta, logprobs=tuple(map(_sampled, sampled)))
 
-    def slot(self, number: int) -> SlotSnapshot | None:
-        """That the answer is being written, as an engine of ours says it. None before its first word."""
-        usage, request = self.usage, self.request
-        if not self._first_at:
-            return None
+    @property
+    def has_begun(self) -> bool:
+        return self._first_at > 0
+
+    def slot(self, number: int) -> SlotSnapshot:
+        """That it is being written, as an engine of ours says it."""
+        ids, usage = (self.request.chat_id, self.request.request_id), self.usage
         num_tokens = usage.num_prompt_tokens + usage.num_generated_tokens
-        ids = request.chat_id, request.request_id
         return SlotSnapshot(number, SlotState.DECODE, *ids, num_cells=num_tokens, usage=usage)
+
+    def waiting(self) -> WaitingRequest:
+        """That its first word has not come: whether it waits or its prompt is computed, nobody tells."""
+        ids, waited_s = (self.request.request_id, self.request.chat_id), time.perf_counter() - self._asked_at
+        return WaitingRequest(*ids, WaitReason.QUEUED, 0, 0, waited_s)
 
     def end(self, reason: FinishReason, notice: str = "", *, is_refused: bool = False) -> Output:
         last = self._output("", MessageDelta())

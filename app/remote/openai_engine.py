@@ -128,6 +128,7 @@ class OpenAiEngine(CommandLoop[Never]):
             task = asyncio.ensure_future(self._take(answer))
             self._running[answer] = task
             task.add_done_callback(partial(self._end, answer))
+            self._report()
         if self._is_watched or self._running:
             self._has_to_ask.set()
         for answer, task in self._running.items():
@@ -168,6 +169,16 @@ class OpenAiEngine(CommandLoop[Never]):
 
     def _report(self, outputs: tuple[Output, ...] = (), server: ServerFigures | None = None) -> None:
         self._step += 1
-        slots = tuple(filter(None, (one.slot(number) for number, one in enumerate(self._running))))
-        now, no_cells = perf_counter(), CellUsage(0)
-        self.put_report(StepReport(self._step, outputs, (), slots, no_cells, started_at=now, server=server))
+        begun = [one for one in self._running if one.has_begun]
+        self.put_report(
+            StepReport(
+                self._step,
+                outputs,
+                spans=(),
+                slots=tuple(one.slot(number) for number, one in enumerate(begun)),
+                cells=CellUsage(0),
+                started_at=perf_counter(),
+                waiting=tuple(one.waiting() for one in self._running if not one.has_begun),
+                server=server,
+            )
+        )

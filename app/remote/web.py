@@ -5,8 +5,10 @@ A failure is one sentence that names the host.
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import json
+import os
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
@@ -110,7 +112,8 @@ class Web:
             text = said("The certificate of {host} is not trusted: nothing was sent.", host=self.host)
             raise UntrustedError(text) from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            reason = getattr(error, "strerror", None) or "it does not answer"
+            number = getattr(error, "errno", None) or errno.ETIMEDOUT  # a name server's are negative
+            reason = os.strerror(number) if number > 0 else getattr(error, "strerror", "")
             text = said("{host} cannot be reached: {reason}.", host=self.host, reason=reason)
             raise ServerError(text) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:  # also TimeoutError
@@ -118,7 +121,7 @@ class Web:
             raise ServerError(text) from error
 
     def _refusal(self, status: int, answer: Any) -> ServerError:
-        return ServerError(_sentence(self.host, status, _reason(answer)), status)
+        return ServerError(_sentence(self.host, status, _reason(answer) or f"HTTP {status}"), status)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

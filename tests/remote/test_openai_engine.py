@@ -101,15 +101,20 @@ async def test_an_answer_comes_piece_by_piece_with_the_servers_own_numbers():
 
 async def test_an_answer_that_is_written_is_seen_to_be():
     fake, gate = FakeServer(), asyncio.Event()
-    fake.answers = [[text("One"), usage(12, 1), gate, text(reason="stop")]]
+    first = asyncio.Event()
+    fake.answers = [[first, text("One"), usage(12, 1), gate, text(reason="stop")]]
     async with chatting(fake) as chat:
         chat.ask()
+        await until(lambda: bool(chat.last))
+        assert [one.chat_id for one in chat.last.waiting] == ["chat r"]
+        assert chat.last.slots == ()
+        first.set()
         await until(lambda: bool(chat.last and chat.last.slots and chat.last.slots[0].num_cells))
         [slot] = chat.last.slots
         assert (slot.chat_id, slot.num_cells, slot.is_running) == ("chat r", 13, True)
         gate.set()
         await chat.end()
-        assert chat.last.slots == ()
+        assert (chat.last.slots, chat.last.waiting) == ((), ())
 
 
 async def test_only_what_was_chosen_is_sent():
@@ -240,6 +245,7 @@ async def test_two_answers_are_written_at_once():
         (400, {"object": "error", "message": "maximum context length is 4096"}, "length is 4096", True),
         (429, {"detail": "slow down"}, "is busy: slow down", False),
         (503, {"error": {"message": "Loading model"}}, "failed: Loading model", False),
+        (502, "", "failed: HTTP 502", False),
     ],
 )
 async def test_a_refusal_is_one_sentence_with_the_host(status, body, says, is_refused):
@@ -289,7 +295,7 @@ async def test_a_server_that_is_gone_costs_the_answer_and_not_the_engine():
         await closing
         assert last.finish_reason is ERROR
         chat.ask("again")
-        assert "cannot be reached" in (await chat.end("again")).notice
+        assert "cannot be reached: Connection refused." in (await chat.end("again")).notice
 
 
 async def test_an_answer_goes_on_behind_what_is_there():

@@ -8,21 +8,20 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 from app.engine.children.probe import Fitter, OnProgress, probe_files, unchanged
 from app.engine.children.workers import MAX_WORKERS, RemoteWorker, WorkerState, ask, lost
 from app.engine.prompts.prompt_builder import PromptBuilder
 from app.engine.prompts.prompts_elsewhere import GONE, Answer, PromptsElsewhere
+from app.engine.running import CommandLoop
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, ModelInfo
-from app.protocol.report import StepReport
 from app.protocol.wire import COMMAND, LOAD_PARAMS, MODEL, ReportReader
 from app.system.machine import free_memory_bytes
 from app.system.said import Said, said
@@ -37,7 +36,7 @@ END_S = 2.0  # to end after `stop`: a step on other machines cannot be interrupt
 PROBE_SHARE = 0.3  # of the progress
 
 
-class EngineProcess:
+class EngineProcess(CommandLoop[Never]):
     """Entering `loaded` loads the model. `run` then takes the child's messages until it ends."""
 
     def __init__(
@@ -48,11 +47,10 @@ class EngineProcess:
         fit: Fitter = unchanged,
     ) -> None:
         """`fit` gets the parameters and the workers, and says how to load, or raises ModelLoadError."""
+        super().__init__(lambda: None, on_reports_ready)
         self._params = params
         self._fit = fit
         self._on_progress = on_progress
-        self._on_reports_ready = on_reports_ready
-        self._reports: deque[StepReport] = deque()
         self._reader = ReportReader()
         self._worker = Worker("app.engine.children.engine_child", keeps_log=True, is_once=True)
         self._progress = PROBE_SHARE
@@ -77,12 +75,6 @@ class EngineProcess:
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """`work` is called here; its calls on the builder run in the child."""
         return self._prompts.use(work)
-
-    def take_reports(self) -> list[StepReport]:
-        reports = []
-        while self._reports:
-            reports.append(self._reports.popleft())
-        return reports
 
     # The engine thread only.
 
@@ -161,9 +153,8 @@ class EngineProcess:
             raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self._params.path.name))
 
     def _take(self, news: dict[str, Any], *reports: bytes) -> None:
-        if reports:
-            self._reports.extend(self._reader.unpacked(reports))
-            self._on_reports_ready()
+        for report in self._reader.unpacked(reports) if reports else ():
+            self.put_report(report)
         _log(news)
         if self._stop_by is not None and time.monotonic() >= self._stop_by:
             self._worker.kill()
