@@ -199,7 +199,7 @@ def open_engine(
     Raises EngineError on entering.
     """
     if params.embeds:
-        return opening.open_embedding_engine(params, on_progress, on_reports_ready)
+        return opening.open_embedding_engine(params, on_progress, on_reports_ready, turn=turn)
     hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
     fit = partial(fitted, reclaimable=reclaimable)
     return opening.open_engine(params, on_progress, on_reports_ready, fit, hibernated, turn=turn)

@@ -412,8 +412,10 @@ async def _serve(options: argparse.Namespace) -> int:
 class _Served:
     """A model alone. `failed` has the error that ended its engine, or kept it from loading."""
 
-    def __init__(self, params: LoadParams, options: argparse.Namespace, *, is_main: bool) -> None:
-        self._params = params
+    def __init__(
+        self, params: LoadParams, options: argparse.Namespace, turns: StepTurns, *, is_main: bool
+    ) -> None:
+        self._params, self._turns = params, turns
         self.failed: asyncio.Future[EngineError] = asyncio.get_running_loop().create_future()
         aliases, tags = (options.alias, options.tags) if is_main else ((), ())
         self.router = ModelRouter(
@@ -426,7 +428,8 @@ class _Served:
     def _open(
         self, _held: Mapping[str, int], on_progress: OnProgress, on_reports_ready: Callable[[], None]
     ) -> OpenedEngine:
-        return headless.open_engine(self._params, on_progress, on_reports_ready)
+        turn = partial(self._turns.turn, self)
+        return headless.open_engine(self._params, on_progress, on_reports_ready, turn=turn)
 
     def _on_failed(self, error: EngineError) -> None:
         """The next load leaves out what was lost."""
@@ -441,7 +444,8 @@ def _alone(options: argparse.Namespace) -> dict[str, _Served]:
     if warning := headless.warning_of(loads.main):
         _warn(warning)
     chosen = {"main": loads.main, "embedder": loads.embedder, "ranker": loads.ranker}
-    return {name: _Served(one, options, is_main=name == "main") for name, one in chosen.items() if one}
+    turns = StepTurns()
+    return {name: _Served(one, options, turns, is_main=name == "main") for name, one in chosen.items() if one}
 
 
 class _Shelves:

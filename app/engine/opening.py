@@ -71,7 +71,8 @@ def open_embedding_engine(
     on_progress: OnProgress,
     on_reports_ready: Callable[[], None],
     open_embedder: OpenEmbedder | None = None,
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Iterator[tuple[ModelInfo, EmbeddingLoop]]:
     """As `open_engine`, for a model that turns texts into vectors."""
     with (open_embedder or open_probed_embedder)(params, on_progress) as embedder:
-        yield embedder.model, EmbeddingLoop(embedder, on_reports_ready)
+        yield embedder.model, EmbeddingLoop(embedder, on_reports_ready, turn)

@@ -20,6 +20,7 @@ from app.api.server import ApiServer
 from app.api.state import OneModel, TextEngines
 from app.api.threaded_engine import ThreadedEngine
 from app.engine.opening import OpenEmbedder, open_embedding_engine
+from app.engine.turns import StepTurns
 from app.protocol.errors import DecodeError, DecodeInterruptedError
 from app.protocol.load import LoadParams, Pooling
 from tests.api.conftest import SOON, Served, serving, until
@@ -62,14 +63,15 @@ class FakeEmbedder(CountingBackend):
 
 @contextlib.asynccontextmanager
 async def serving_texts(
-    embedder: Any = None, open_embedder: OpenEmbedder | None = None
+    embedder: Any = None, open_embedder: OpenEmbedder | None = None, turn: Any = contextlib.nullcontext
 ) -> AsyncIterator[Served]:
     """A server whose only model turns texts into vectors."""
     embedder = embedder or FakeEmbedder()
     opener = open_embedder or (lambda _params, _on_progress: contextlib.nullcontext(embedder))
 
     def open_engine(on_progress: Any, on_reports_ready: Any) -> Any:
-        return open_embedding_engine(LoadParams(embedder.model.path), on_progress, on_reports_ready, opener)
+        params = LoadParams(embedder.model.path)
+        return open_embedding_engine(params, on_progress, on_reports_ready, opener, turn)
 
     engine = ThreadedEngine(open_engine)
     client = EngineClient(engine)
@@ -82,6 +84,18 @@ async def serving_texts(
         finally:
             await server.stop()
             await engine.stop()
+
+
+async def test_texts_are_computed_in_turns_with_other_engines():
+    turns = StepTurns()
+
+    class Watched(FakeEmbedder):
+        def embed(self, texts: Any) -> Any:
+            assert turns._running == "texts"
+            return super().embed(texts)
+
+    async with serving_texts(Watched(), turn=lambda: turns.turn("texts")) as served:
+        await embed(served, input=["Hi", "there"])
 
 
 async def embed(served: Served, **fields: Any) -> Any:

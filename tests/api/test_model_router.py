@@ -506,6 +506,27 @@ async def test_nothing_is_loaded_for_a_caller_that_left_before_its_turn():
         assert library.loads == ["a", "c"]
 
 
+async def test_a_conversation_waits_for_its_model_without_its_reader_until_it_is_ended():
+    library = Library(1)
+    library.steps["a"] = Steps()
+    async with serving_many(library) as many:
+        first = many.asking("a")
+        await until(lambda: library.steps["a"].num_begun == 1)
+        for name in ("b", "c"):
+            body = {"model": name, "prompt": "Who?", "stream": True}
+            headers = {"X-Conversation-Id": name}
+            asking = asyncio.ensure_future(many.post("/generate", body, headers=headers))
+            await until(lambda name=name: many.num_waiting(name) == 1)
+            asking.cancel()
+        await many.http.delete(many.server.address + "/v1/stream?conv_id=b")
+        await until(lambda: many.num_waiting("b") == 0)
+        library.steps["a"].free()
+        assert await first == "I am a."
+        async with many.http.get(many.server.address + "/v1/stream?conv_id=c") as stream:
+            assert "finish_reason" in await stream.text()
+        assert library.loads == ["a", "c"]
+
+
 async def test_nobody_is_unloaded_for_a_caller_that_left():
     library = Library(1)
     library.steps["a"] = Steps()
