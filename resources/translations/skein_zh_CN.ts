@@ -7458,7 +7458,7 @@ accepted</source>
     <message>
         <source>{host} failed: {reason}</source>
         <extracomment>app/remote/web.py</extracomment>
-        <translation>{host} 出错：{reason}</translation>
+        <translation type="vanished">{host} 出错：{reason}</translation>
     </message>
     <message>
         <source>{host} refused: {reason}</source>
@@ -11234,6 +11234,11 @@ accepted</source>
         <translation>等待你在浏览器中登录。</translation>
     </message>
     <message>
+        <source>{host} has an error: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 出错：{reason}</translation>
+    </message>
+    <message>
         <source>Locate…</source>
         <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>定位…</translation>
@@ -11981,7 +11986,7 @@ Switch, load settings, eject</source>
     <message>
         <source>if the server wants one</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
-        <translation>如果服务器需要</translation>
+        <translation type="vanished">如果服务器需要</translation>
     </message>
     <message>
         <source>&amp;Check</source>
@@ -12001,12 +12006,22 @@ Switch, load settings, eject</source>
     <message>
         <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models; the key is kept in the keyring.</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
-        <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容；密钥保存在密钥环中。</translation>
+        <translation type="vanished">任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容；密钥保存在密钥环中。</translation>
     </message>
     <message>
         <source>Engines</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
         <translation>引擎</translation>
+    </message>
+    <message>
+        <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容。</translation>
+    </message>
+    <message>
+        <source>If the server wants one. It is kept in the keyring.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>如果服务器需要。它保存在密钥环中。</translation>
     </message>
     <message>
         <source>Asking {url}…</source>
