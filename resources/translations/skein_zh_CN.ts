@@ -1466,12 +1466,12 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>The engine stopped. Reload the model, then send again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>引擎已停止。请重新打开模型，然后重新发送。</translation>
     </message>
     <message>
         <source>Loading the model was cancelled. Load it again, then send again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>已取消加载模型。请重新加载，然后重新发送。</translation>
     </message>
     <message>
@@ -2183,12 +2183,12 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>Back to live</source>
-        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>返回实时</translation>
     </message>
     <message>
         <source>No model is loaded. Choose one above the chat, then try again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
@@ -2514,7 +2514,7 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>Recording {name}</source>
-        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>录制 {name}</translation>
     </message>
     <message>
@@ -5176,7 +5176,7 @@ rate</source>
     </message>
     <message>
         <source>Use {name}</source>
-        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>使用 {name}</translation>
     </message>
     <message>
@@ -5496,12 +5496,12 @@ rate</source>
     <message>
         <source>Keep this model</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>保留此模型</translation>
+        <translation type="vanished">保留此模型</translation>
     </message>
     <message>
         <source>Switch back</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>切换回去</translation>
+        <translation type="vanished">切换回去</translation>
     </message>
     <message>
         <source>Copy for mermaid.live</source>
@@ -6128,6 +6128,11 @@ rate</source>
         <source>What was read for t&amp;his</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>为此读了什么(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Other models or settings…</source>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Discard the changes. Esc closes and keeps them.</source>
@@ -7523,7 +7528,7 @@ accepted</source>
     <message>
         <source>{host} failed: {reason}</source>
         <extracomment>app/remote/web.py</extracomment>
-        <translation>{host} 出错：{reason}</translation>
+        <translation type="vanished">{host} 出错：{reason}</translation>
     </message>
     <message>
         <source>{host} refused: {reason}</source>
@@ -7878,7 +7883,7 @@ accepted</source>
     <message>
         <source>{url} is not in your list of engines. Add it again under Model.</source>
         <extracomment>app/services/servers.py</extracomment>
-        <translation>{url} 不在您的引擎列表中。请在“模型”菜单中重新添加。</translation>
+        <translation type="vanished">{url} 不在您的引擎列表中。请在“模型”菜单中重新添加。</translation>
     </message>
     <message>
         <source>Enter an address such as https://host:8000.</source>
@@ -10679,7 +10684,7 @@ accepted</source>
     <message>
         <source>{former} has answered so far.</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>此前在这里回答的是 {former}。</translation>
+        <translation type="vanished">此前在这里回答的是 {former}。</translation>
     </message>
     <message>
         <source>Answer with {name}</source>
@@ -10689,7 +10694,7 @@ accepted</source>
     <message>
         <source>{name} answers in this chat from now on</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>从现在起由 {name} 在这个对话中回答</translation>
+        <translation type="vanished">从现在起由 {name} 在这个对话中回答</translation>
     </message>
     <message>
         <source>Switch back to {name}</source>
@@ -10699,7 +10704,7 @@ accepted</source>
     <message>
         <source>Reload {name} for all chats</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>为所有对话重新加载 {name}</translation>
+        <translation type="vanished">为所有对话重新加载 {name}</translation>
     </message>
     <message>
         <source>Skein hung last time it showed this chat, so its answers are shown as plain text.</source>
@@ -12046,7 +12051,7 @@ Switch, load settings, eject</source>
     <message>
         <source>if the server wants one</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
-        <translation>如果服务器需要</translation>
+        <translation type="vanished">如果服务器需要</translation>
     </message>
     <message>
         <source>&amp;Check</source>
@@ -12066,7 +12071,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models; the key is kept in the keyring.</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
-        <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容；密钥保存在密钥环中。</translation>
+        <translation type="vanished">任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容；密钥保存在密钥环中。</translation>
     </message>
     <message>
         <source>Engines</source>
@@ -12077,6 +12082,41 @@ Switch, load settings, eject</source>
         <source>The model at {host} is being loaded. Try again in a moment.</source>
         <extracomment>app/remote/skein_engine.py</extracomment>
         <translation>{host} 上的模型正在加载。请稍后再试。</translation>
+    </message>
+    <message>
+        <source>{host} has an error: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 出错：{reason}</translation>
+    </message>
+    <message>
+        <source>{name} has answered so far. Its file is gone.</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} has answered so far. Its server is not in your list of engines any more.</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>loaded</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Runs on {host}: what is asked is sent there.</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容。</translation>
+    </message>
+    <message>
+        <source>If the server wants one. It is kept in the keyring.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>如果服务器需要。它保存在密钥环中。</translation>
     </message>
     <message>
         <source>Asking {url}…</source>
@@ -12842,6 +12882,31 @@ Switch, load settings, eject</source>
         <source>Models that a server runs, on this machine or another</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>由服务器运行的模型，在本机或其他机器上</translation>
+    </message>
+    <message>
+        <source>Use in &amp;all open chats</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All open chats are answered by the model of this one</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All open chats have this model.</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Keep loaded</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model stays in memory, also when another one needs room or it is idle</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Shift+Enter inserts a new line. If off, Enter does, and Ctrl+Enter sends.</source>
