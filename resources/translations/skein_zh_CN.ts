@@ -6132,7 +6132,7 @@ rate</source>
     <message>
         <source>Other models or settings…</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>其他模型或设置…</translation>
     </message>
     <message>
         <source>Discard the changes. Esc closes and keeps them.</source>
@@ -12091,22 +12091,22 @@ Switch, load settings, eject</source>
     <message>
         <source>{name} has answered so far. Its file is gone.</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>到目前为止由 {name} 回答。它的文件已不存在。</translation>
     </message>
     <message>
         <source>{name} has answered so far. Its server is not in your list of engines any more.</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>到目前为止由 {name} 回答。它的服务器已不在你的引擎列表中。</translation>
     </message>
     <message>
         <source>loaded</source>
         <extracomment>app/ui/engine/model_picker.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已加载</translation>
     </message>
     <message>
         <source>Runs on {host}: what is asked is sent there.</source>
         <extracomment>app/ui/engine/model_picker.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在 {host} 上运行：提问会发送到那里。</translation>
     </message>
     <message>
         <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models.</source>
@@ -12886,27 +12886,27 @@ Switch, load settings, eject</source>
     <message>
         <source>Use in &amp;all open chats</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>用于所有打开的聊天(&amp;A)</translation>
     </message>
     <message>
         <source>All open chats are answered by the model of this one</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>所有打开的聊天都由此聊天的模型回答</translation>
     </message>
     <message>
         <source>All open chats have this model.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>所有打开的聊天都已使用此模型。</translation>
     </message>
     <message>
         <source>&amp;Keep loaded</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>保持加载(&amp;K)</translation>
     </message>
     <message>
         <source>The model stays in memory, also when another one needs room or it is idle</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型保留在内存中，即使其他模型需要空间或它处于空闲状态</translation>
     </message>
     <message>
         <source>Shift+Enter inserts a new line. If off, Enter does, and Ctrl+Enter sends.</source>

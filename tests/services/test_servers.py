@@ -5,8 +5,10 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from app.bridge.tasks import finish_all
+from app.models.hub_address import read_token
 from app.protocol.errors import InvalidRequestError
 from app.protocol.load import ServerKind
+from app.remote.opening import secret_name
 from app.remote.web import ServerError, UntrustedError
 from app.services.preferences import Preferences
 from app.services.servers import ServerModel, Servers, pasted
