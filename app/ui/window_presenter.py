@@ -248,7 +248,8 @@ class WindowPresenter(QObject):
     def _draw_reports(self) -> None:
         if report := self._engine.front.newest:
             self._status.apply(report)
-            self._pausing.apply(report)
+        if shown := self._engine.newest_reports.get(self._inspector.address):
+            self._pausing.apply(shown)
         self._tabs.apply(self._engine.newest_reports)
         self._show_engines()
 
