@@ -35,18 +35,24 @@ from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import Guard, cross_origin_headers
 from app.api.json_body import LIMITS, Limits, json_response
+from app.api.lending import Lender
 from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import (
-    CLIENT,
+    ENGINES,
     PRESENTATION,
+    ROUTER,
     SHELVES,
     TEXT_ENGINES,
+    OneModel,
     Presentation,
+    Router,
+    ServedModels,
     ServedShelves,
     TextEngines,
+    hold_model,
 )
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.request import Caller
@@ -78,12 +84,13 @@ class ApiServer:
 
     def __init__(
         self,
-        client: EngineClient,
+        engines: EngineClient | ServedModels,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
         key: str | None,
         presentation: Presentation | None = None,
+        router: Router | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
         shelf_access: ServedShelves | None = None,
@@ -92,12 +99,13 @@ class ApiServer:
         tls: ssl.SSLContext | None = None,
         allowed_origins: Sequence[str] = (),
         allowed_hosts: Sequence[str] = (),
+        lender: Lender | None = None,
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one.
 
+        `router` are the engines once more, if callers may load and unload models.
         Allowed origins and hosts are patterns of `settings.api_access`.
         """
-        self._client = client
         # "localhost" could be two sockets, and a free port of one is not one of the other.
         self._hosts = ["127.0.0.1" if name == "localhost" else name for name in host.split(",")]
         self._port = port
@@ -106,10 +114,13 @@ class ApiServer:
         self._tls = tls
         self._allowed_origins, self._allowed_hosts = allowed_origins, allowed_hosts
         self._presentation = presentation or Presentation()
+        self._engines: ServedModels = OneModel(engines) if isinstance(engines, EngineClient) else engines
+        self._router = router
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
         self._shelf_access = shelf_access
         self._slot_folder = slot_folder
+        self._lender = lender
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -155,8 +166,8 @@ class ApiServer:
         """Ends every answer and every connection."""
         if self._server:
             self._server.close()
-        for client in {self._client, *self._text_engines.every}:
-            client.close()
+        for engines in (self._engines, *self._text_engines.every):
+            engines.close()
         if self._tool_box:
             await self._tool_box.close()
         if self._runner:
@@ -165,10 +176,12 @@ class ApiServer:
 
     def _application(self) -> web.Application:
         application = web.Application(
-            middlewares=[_answer_errors, self._check, streams.record],
+            middlewares=[_answer_errors, self._check, streams.record, hold_model],
             client_max_size=self._limits.max_body_bytes,
         )
-        application[CLIENT] = self._client
+        application[ENGINES] = self._engines
+        if self._router:
+            application[ROUTER] = self._router
         application[LIMITS] = self._limits
         application[MEDIA_READER] = MediaReader()
         application[PRESENTATION] = self._presentation
@@ -182,6 +195,9 @@ class ApiServer:
             application[tools.TOOLS] = self._tool_box
         application[streams.STREAMS] = streams.Streams()
         application.on_shutdown.append(application[streams.STREAMS].close)
+        if self._lender:
+            application.on_shutdown.append(self._lender.close)
+            self._lender.add_routes(application.router)
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)

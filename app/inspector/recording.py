@@ -5,7 +5,6 @@ Works on reports alone and knows no widget. GUI thread.
 
 from __future__ import annotations
 
-import pickle
 import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +31,7 @@ from app.protocol.report import (
     TokenTexts,
 )
 from app.protocol.server_figures import ServerFigures
+from app.protocol.wire import REPORT, frame, message_in
 
 if TYPE_CHECKING:
     from app.inspector.step_columns import StepColumns
@@ -247,7 +247,7 @@ class PackedSteps:
     def append(self, report: StepReport) -> None:
         self._latest.append(report)
         if len(self._latest) > NUM_UNPACKED:
-            self.packed.append(zlib.compress(pickle.dumps(self._latest.popleft()), 1))
+            self.packed.append(zlib.compress(frame({}, *REPORT.packed(self._latest.popleft())), 1))
         if len(self) > self._max_steps:
             (self.packed or self._latest).popleft()
 
@@ -265,8 +265,7 @@ class PackedSteps:
         at = range(len(self))[index]
         if at >= len(self.packed):
             return self._latest[at - len(self.packed)]
-        report: StepReport = pickle.loads(zlib.decompress(self.packed[at]))
-        return report
+        return REPORT.unpacked(message_in(zlib.decompress(self.packed[at]))[1])
 
 
 @dataclass(frozen=True, slots=True)

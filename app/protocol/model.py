@@ -161,6 +161,8 @@ class ModelInfo:
 
         Pages of its file count as free already.
         """
+        if self.server:
+            return {}
         held = {"": self.memory.total_bytes - self.memory.mapped_bytes}
         for name, need in self.memory_elsewhere:
             held[name] = held.get(name, 0) + need.total_bytes

@@ -6,9 +6,10 @@ Frozen, so any thread may hold it.
 import uuid
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from app.protocol.answer_format import AnswerFormat
+from app.protocol.travel import Part, Sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = npt.NDArray[np.float32]
 else:  # see `report`
-    Floats = memoryview
+    Floats = Annotated[Any, Part("<f4")]
 
 
 def new_call_id() -> str:
@@ -231,7 +232,7 @@ class Output:
     chat_id: str
     text: str = ""
     finish_reason: FinishReason | None = None
-    notice: str = ""
+    notice: Sentence = ""
     usage: Usage = field(default_factory=Usage)
     logprobs: tuple[SampledToken, ...] = ()
     found_no_room: bool = False

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Never, TypeVar
 
 from app.engine.running import CommandLoop
 from app.protocol.commands import Command, Submit, WatchCells, ends
-from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError, RequestError
+from app.protocol.errors import EngineError, ModelLoadError, RequestError
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
@@ -28,7 +28,7 @@ from app.remote.introduction import Introduction, introduced
 from app.remote.openai_answer import OpenAiAnswer
 from app.remote.openai_body import path_and_body, unknown_sampling
 from app.remote.server_metrics import ServerMetrics
-from app.remote.web import ServerError, Web
+from app.remote.web import ServerError, Web, unless_cancelled
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 NOT_TOLD = said("not told by this server")
-POLL_S, ASK_EVERY_S = 0.05, 1.0
+ASK_EVERY_S = 1.0
 
 
 @contextlib.contextmanager
@@ -50,21 +50,12 @@ def open_openai(
     web, name = Web(params.server), params.path.as_posix()
     with asyncio.Runner() as runner:
         try:
-            told = runner.run(_unless_cancelled(web, on_progress))
+            told = runner.run(unless_cancelled(introduced(web), on_progress))
             yield told.model(name, params.server.url), OpenAiEngine(web, name, told, runner, on_reports_ready)
         except ServerError as error:
             raise ModelLoadError(str(error)) from error
         finally:
             runner.run(web.close())
-
-
-async def _unless_cancelled(web: Web, on_progress: Callable[[float], bool]) -> Introduction:
-    asking = asyncio.ensure_future(introduced(web))
-    while not (await asyncio.wait([asking], timeout=POLL_S))[0]:
-        if not on_progress(0.0):
-            asking.cancel()
-            raise ModelLoadCancelledError("It was called off.")
-    return asking.result()
 
 
 class OpenAiEngine(CommandLoop[Never]):

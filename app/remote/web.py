@@ -10,19 +10,21 @@ import hashlib
 import json
 import os
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from app.models.off_loop import off_loop
-from app.protocol.errors import EngineError
+from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import Server
 from app.system.proxies import proxy_for
 from app.system.said import Said, said
 
-CONNECT_S, ASKING_S = 10.0, 15.0
+T = TypeVar("T")
+
+CONNECT_S, ASKING_S, POLL_S = 10.0, 15.0, 0.05
 SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
 LINE_BYTES, MAX_BYTES = 2**21, 2**24  # of an event of a stream, and of another answer
 
@@ -84,12 +86,28 @@ class Web:
     @contextlib.asynccontextmanager
     async def _response(self, method: str, path: str, **how: Any) -> AsyncIterator[aiohttp.ClientResponse]:
         url, how = self.server.url + path, {"allow_redirects": False, **how}
-        try:
+        with self._failures_said():
             proxy = await off_loop(proxy_for, url)
             async with self._opened().request(method, url, proxy=proxy, **how) as response:
                 if response.status != 200:
                     raise self._refusal(response.status, _read(await response.content.read(MAX_BYTES)))
                 yield response
+
+    async def socket(self, path: str, **options: Any) -> aiohttp.ClientWebSocketResponse[bool]:
+        """A WebSocket, to be closed before this one is. Raises ServerError."""
+        url = self.server.url + path
+        with self._failures_said():
+            proxy = await off_loop(proxy_for, url)
+            socket: aiohttp.ClientWebSocketResponse[bool]
+            socket = await self._opened().ws_connect(url, proxy=proxy, **options)
+            return socket
+
+    @contextlib.contextmanager
+    def _failures_said(self) -> Iterator[None]:
+        try:
+            yield
+        except aiohttp.WSServerHandshakeError as error:
+            raise self._refusal(error.status, error.message) from error
         except (aiohttp.ClientSSLError, aiohttp.ServerFingerprintMismatch) as error:
             text = said("The certificate of {host} is not trusted: nothing was sent.", host=self.host)
             raise UntrustedError(text) from error
@@ -116,6 +134,16 @@ class Web:
                 read_bufsize=LINE_BYTES,
             )
         return self._session
+
+
+async def unless_cancelled(work: Coroutine[Any, Any, T], on_progress: Callable[[float], bool]) -> T:
+    """Raises ModelLoadCancelledError once `on_progress` returns False."""
+    working = asyncio.ensure_future(work)
+    while not (await asyncio.wait([working], timeout=POLL_S))[0]:
+        if not on_progress(0.0):
+            working.cancel()
+            raise ModelLoadCancelledError("It was called off.")
+    return working.result()
 
 
 class _Pinned(aiohttp.Fingerprint):
