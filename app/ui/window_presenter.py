@@ -290,7 +290,7 @@ class WindowPresenter(QObject):
     def _show_models(self) -> None:
         self._menus.reload.setEnabled(self._models.can_reload)
         self._menus.load_settings.setEnabled(self._models.can_reload)
-        self._menus.sleep.setEnabled(self._engine.can_sleep)
+        self._menus.sleep.setEnabled(self._engine.front.can_sleep)
         self._menus.for_all.setEnabled(self._models.can_load_for_all)
         self._menus.pin.setEnabled(self._models.can_reload)
         self._menus.pin.setChecked(self._models.is_pinned)
