@@ -198,7 +198,7 @@ def state_texts(state: ModelState) -> tuple[str, str]:
         return name, tr("loading")
     if state.model:
         doing = loading_text(state) if state.loading else asleep_text(state)
-        return state.model.title, " · ".join(filter(None, (state.model.host, doing)))
+        return state.model.title, doing
     return (_name_of(state.absent), tr("not loaded")) if state.absent else (tr("No model"), "")
 
 
