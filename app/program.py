@@ -313,7 +313,7 @@ class Program(QObject):
         tasks.spawn(self._workspace.restore())
 
     async def _load_for_front(self) -> None:
-        """What was asked for, which is the front chat's model from now on; else the chat's own, if it is here."""
+        """What was asked for, for the chat in front; else that chat's own model, if it is here."""
         front = self._engine.front_address
         if self._start.model and front != str(self._model_path):
             self._window.models.load(self._model_path)
