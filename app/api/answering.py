@@ -14,7 +14,7 @@ from app.api.errors import ApiError
 from app.api.event_stream import EventStream
 from app.api.state import client_of
 from app.protocol.answer_format import PLAIN_TEXT, AnswerFormat
-from app.protocol.output import FinishReason, Output, SampledToken, Usage
+from app.protocol.output import FinishReason, MessageDelta, Output, SampledToken, Usage
 
 Event = dict[str, Any] | str
 
@@ -33,6 +33,7 @@ class Whole:
     stopping_word: str = ""
     found_no_room: bool = False
     format: AnswerFormat = PLAIN_TEXT
+    delta: MessageDelta | None = None  # all of it, where another program has read it
 
     def add(self, output: Output) -> None:
         self.text += output.text
@@ -40,6 +41,8 @@ class Whole:
         self.logprobs += output.logprobs
         self.usage = output.usage
         self.format = output.format or self.format
+        if output.delta:
+            self.delta = self.delta + output.delta if self.delta else output.delta
         self.stopping_word, self.found_no_room = output.stopping_word, output.found_no_room
         if output.finish_reason:
             self.finish_reason = FINISH_REASONS[output.finish_reason]

@@ -96,6 +96,9 @@ class ChatAnswers:
         """What `output` adds to answer number `index`."""
         answer = self.answers[index]
         answer.whole.add(output)
+        if output.delta:
+            answer.add(output.delta)
+            return output.delta
         if output.format:
             self._readers[index].note_format(output.format)
         return await self._add(index, output.text, is_last=output.finish_reason is not None)
@@ -105,6 +108,9 @@ class ChatAnswers:
         wholes = await whole_answers(self._request, self.outputs)
         for index, whole in enumerate(wholes):
             self.answers[index].whole = whole
+            if whole.delta:
+                self.answers[index].add(whole.delta)
+                continue
             self._readers[index].note_format(whole.format)
             await self._add(index, whole.text, is_last=True)
         return self.answers

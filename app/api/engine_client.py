@@ -2,7 +2,7 @@
 
 Knows no HTTP. Runs on an asyncio loop's thread, and never makes the engine wait: outputs are buffered until
 they are read, and a reader that is too slow loses its answer. What it needs of an engine is `EngineAccess`:
-`ThreadedEngine` provides it without Qt, the window's `ActiveEngine` with Qt.
+`ThreadedEngine` provides it without Qt, the window's `Engines` with Qt.
 """
 
 from __future__ import annotations
@@ -201,6 +201,18 @@ class OpenAnswers:
         return taken
 
 
+class Reader(Protocol):
+    """Gets the outputs of open requests."""
+
+    def note(self, report: StepReport, request_id: str) -> None:
+        """`report` has a lease or rows of this request."""
+
+    def put(self, output: Output) -> None: ...
+
+    def fail(self, error: ApiError) -> None:
+        """There are no more."""
+
+
 class EngineClient:
     """Submits requests to the engine and routes its outputs to their callers.
 
@@ -224,7 +236,7 @@ class EngineClient:
         self._has_own_reading = reading is None
         self._num_spare_slots = num_spare_slots
         self._max_open = max_open
-        self._open: dict[str, OpenAnswers] = {}  # by request id
+        self._open: dict[str, Reader] = {}  # by request id
         self._queue = FairQueue()
         self._queries: dict[str, asyncio.Future[SlotAnswer]] = {}  # about slots, by their ids
         self._conversations = Conversations(lambda chat_id: engine.post(Forget(chat_id)))
@@ -233,6 +245,7 @@ class EngineClient:
         self._facts: tuple[ModelInfo, TemplateFacts] | None = None
         self.last_report: StepReport | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a request has come or gone
+        self.listeners: list[Callable[[Sequence[StepReport]], None]] = []  # they get all reports, too
 
     @property
     def model(self) -> ModelInfo:
@@ -290,29 +303,48 @@ class EngineClient:
         Raises ApiError (503) while no model is loaded, and when too many requests are open.
         """
         num_slots = self._num_slots(self.model)
-        if self.is_closed:
-            raise unavailable(SERVER_STOPPED)
         self._check_room(len(requests))
         caller = CALLER.get(UNKNOWN)
         complete = [self.defaults.applied_to(one, caller=caller) for one in requests]
         named = [one if one.chat_id else self._conversations.begin(one, num_slots) for one in complete]
         answers = OpenAnswers(self, named, reports_progress)
-        for request in named:
-            self._open[request.request_id] = answers
+        self._add(named, answers)
+        return answers
+
+    def lend(self, request: Request, reader: Reader) -> None:
+        """A request of a window elsewhere, as it is. Raises ApiError (503)."""
+        self.require_model()
+        self._check_room(1)
+        self._add([request], reader)
+
+    def _add(self, requests: Sequence[Request], reader: Reader) -> None:
+        for request in requests:
+            self._open[request.request_id] = reader
             self._queue.add(request)
         self._let_in()
         self.on_changed()
-        return answers
 
     def abort(self, *requests: Request) -> None:
         """All at once: when the first has ended, none of the others is begun."""
         with self._not_letting_in():
             for request in requests:
-                self._open.pop(request.request_id, None)
-                if not self._queue.end(request.request_id):
-                    self._engine.post(Abort(request.request_id))
-                self._end(request.chat_id, was_answered=False)
+                self.withdraw(request)
         self._let_in()
+
+    def withdraw(self, request: Request) -> bool:
+        """Abort one. True: it was still waiting, so that the engine tells no end of it."""
+        if self._open.pop(request.request_id, None) is None:
+            return False
+        was_waiting = self._queue.end(request.request_id)
+        if not was_waiting:
+            self.post(Abort(request.request_id))
+        self._end(request.chat_id, was_answered=False)
+        return was_waiting
+
+    def post(self, command: Command) -> None:
+        """What needs no turn; dropped while no model is loaded."""
+        if self._engine.model:
+            self._engine.post(command)
 
     async def use_prompts(self, work: Callable[[PromptBuilder], T]) -> T:
         """What `work` returns, called on the thread where prompts are made. Raises ApiError (503)."""
@@ -346,6 +378,8 @@ class EngineClient:
                     asked.set_result(answer)
         if reports:
             self.last_report = reports[-1]
+        for listen in self.listeners:
+            listen(reports)
 
     def on_output(self, output: Output) -> None:
         """Outputs of others are ignored."""
@@ -399,6 +433,8 @@ class EngineClient:
 
     def _check_room(self, num_requests: int) -> None:
         """Raises ApiError (503). Who asks for little is never turned away by those who ask for much."""
+        if self.is_closed:
+            raise unavailable(SERVER_STOPPED)
         if self._open and num_requests > SMALL and len(self._open) + num_requests > self._max_open:
             raise unavailable(
                 f"{len(self._open)} requests are being answered or wait. Ask for at most {SMALL} at once, or "
@@ -414,7 +450,9 @@ class EngineClient:
         return num_slots if self._num_spare_slots else 2 * num_slots
 
     def _num_slots(self, model: ModelInfo) -> int:
-        """For requests from outside."""
+        """For requests from outside. Another server has places and turns of its own."""
+        if model.is_foreign:
+            return SMALL
         return max(1, model.n_seq_max - self._num_spare_slots)
 
 

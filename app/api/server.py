@@ -35,6 +35,7 @@ from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import Guard, cross_origin_headers
 from app.api.json_body import LIMITS, Limits, json_response
+from app.api.lending import Lender
 from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
@@ -98,6 +99,7 @@ class ApiServer:
         tls: ssl.SSLContext | None = None,
         allowed_origins: Sequence[str] = (),
         allowed_hosts: Sequence[str] = (),
+        lender: Lender | None = None,
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one.
 
@@ -118,6 +120,7 @@ class ApiServer:
         self._tool_box = tool_box
         self._shelf_access = shelf_access
         self._slot_folder = slot_folder
+        self._lender = lender
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -192,6 +195,9 @@ class ApiServer:
             application[tools.TOOLS] = self._tool_box
         application[streams.STREAMS] = streams.Streams()
         application.on_shutdown.append(application[streams.STREAMS].close)
+        if self._lender:
+            application.on_shutdown.append(self._lender.close)
+            self._lender.add_routes(application.router)
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)

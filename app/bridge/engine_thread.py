@@ -11,15 +11,18 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
+from app.engine.turns import StepTurns
 from app.models.memory_fit import fitted
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
 from app.protocol.load import LoadParams
+from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
 from app.system import paths
 
@@ -49,11 +52,17 @@ class EngineThread(QThread):
     _published = Signal()
 
     def __init__(
-        self, params: LoadParams, parent: QObject | None = None, open_backend: OpenBackend | None = None
+        self,
+        params: LoadParams,
+        parent: QObject | None = None,
+        open_backend: OpenBackend | None = None,
+        turns: StepTurns | None = None,
     ) -> None:
+        """With `turns`, no other engine that has them computes at the same time."""
         super().__init__(parent)
         self.params = params
         self._open_backend = open_backend
+        self._turns = turns or StepTurns()
         # Memory that the former engine will free when it has ended, by device name.
         self.reclaimable_bytes: Mapping[str, int] = {}
         # After `failed`: whether to load again once that memory is free.
@@ -134,6 +143,22 @@ class EngineThread(QThread):
             self.failed.emit("The engine stopped because of an error in Skein itself. Load the model again.")
 
     def _run_engine(self) -> None:
+        with self._opened() as (model, engine):
+            self._engine = engine
+            if self._stop_requested.is_set():  # while the context was made, which nothing interrupts
+                engine.stop()
+            else:
+                self.loaded.emit(model)
+            engine.run()  # also when it ends at once: it is what closes the engine
+
+    def _opened(self) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
+        from app.protocol.wire import REPORT
+
+        REPORT.prepare()  # for the window's recording
+        if self.params.server:
+            from app.remote.opening import open_remote
+
+            return open_remote(self.params, self._on_progress, self._published.emit)
         # Here, so that the window need not wait for the native library.
         from app.engine.cells.hibernation import HibernatedChats
         from app.engine.children.probe import open_probed_backend
@@ -144,15 +169,10 @@ class EngineThread(QThread):
         fit = partial(fitted, reclaimable=self.reclaimable_bytes)
         hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
         open_backend = self._open_backend or open_probed_backend
-        with open_engine(
-            self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend
-        ) as (model, engine):
-            self._engine = engine
-            if self._stop_requested.is_set():  # while the context was made, which nothing interrupts
-                engine.stop()
-            else:
-                self.loaded.emit(model)
-            engine.run()  # also when it ends at once: it is what closes the engine
+        turn = partial(self._turns.turn, self.params.address)
+        return open_engine(
+            self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend, turn
+        )
 
     def _on_progress(self, fraction: float) -> bool:
         percent = int(100 * fraction)

@@ -30,7 +30,7 @@ class OpenRequest:
     usage: Usage = NO_USAGE  # of `engine`, as reported so far
     usage_before: Usage = NO_USAGE  # of the engines it had before
     token_ids: list[int] = field(default_factory=list)  # of the answer, as reported so far
-    text: str = ""  # of the answer so far; kept only where the answer began with text
+    text: str = ""  # of the answer so far; kept only where it began with text, or its tokens are not told
     is_begun: bool = False  # some of it was passed on
     is_aborted: bool = False  # its engine was asked to abort it
 
@@ -38,7 +38,7 @@ class OpenRequest:
         """The output to pass on: with the usage of all engines that worked on the answer."""
         self.is_begun = self.is_begun or bool(output.text or output.token_ids)
         self.token_ids += output.token_ids
-        if isinstance(self.request.answer_start, str) and self.request.answer_start:
+        if output.delta or (isinstance(self.request.answer_start, str) and self.request.answer_start):
             self.text += output.text
         if output.usage == NO_USAGE:  # of an engine that is gone
             return output
@@ -63,11 +63,11 @@ class OpenRequest:
     def rest(self) -> Request:
         """The request for the rest of the answer."""
         request = self.request
-        if not self.token_ids:
+        if not (self.token_ids or self.text):
             return request
-        start = request.answer_start
+        start = request.answer_start or (() if self.token_ids else "")
         left = None if request.max_tokens is None else max(request.max_tokens - len(self.token_ids), 0)
-        if isinstance(start, str) and start:
+        if isinstance(start, str):
             return replace(request, answer_start=start + self.text, max_tokens=left)
         return replace(request, answer_start=(*start, *self.token_ids), max_tokens=left)
 
@@ -159,8 +159,8 @@ class OpenRequests(QObject):
 
 def is_same_model(one: ModelInfo, other: ModelInfo) -> bool:
     """Their tokens mean the same: it is the same file, and was not replaced meanwhile."""
-    return (one.path, one.n_vocab, one.n_params, one.size_bytes) == (
-        other.path,
+    return (one.address, one.n_vocab, one.n_params, one.size_bytes) == (
+        other.address,
         other.n_vocab,
         other.n_params,
         other.size_bytes,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import ChatEngine, Engines
 from app.bridge.tasks import spawn
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.media import Media
@@ -38,7 +38,7 @@ class TokenCounter(QObject):
 
     counted = Signal()  # another text was counted, or the counts were dropped
 
-    def __init__(self, engine: ActiveEngine, parent: QObject) -> None:
+    def __init__(self, engine: ChatEngine | Engines, parent: QObject) -> None:
         super().__init__(parent)
         self._engine = engine
         self._wanted: tuple[Counted, ...] = ()
@@ -69,8 +69,9 @@ class TokenCounter(QObject):
             spawn(self._count_all())
 
     def _next(self) -> Counted | None:
-        if not self._engine.model or self._engine.is_asleep:  # does not wake it up
-            return None
+        model = self._engine.model
+        if not model or model.is_foreign or self._engine.is_asleep:  # does not wake it up
+            return None  # nor send a draft to another host
         return next((text for text in self._wanted if text not in self._known), None)
 
     async def _count_all(self) -> None:

@@ -116,7 +116,7 @@ class ToolRounds:
         self._last = last if last.finish_reason else None
         is_plain = self._work is None and not self._reader.has_format
         if is_plain:
-            self._show(self._unread(), self._text)
+            self._show(self._told(outputs) or self._unread(), self._text)
         if last.finish_reason in BROKEN_OFF:
             self._break_off(last)
         elif not is_plain:
@@ -141,6 +141,16 @@ class ToolRounds:
                 self._end_part(last)
                 return
         self._work = None
+
+    def _told(self, outputs: tuple[Output, ...]) -> MessageDelta | None:
+        """What a server has read in its answer, and in what that began with. None: it is read here."""
+        deltas = [output.delta for output in outputs if output.delta]
+        if not deltas:
+            return None
+        num_new = sum(len(output.text) for output in outputs)
+        begun = split_thinking(self._text[self._num_read : len(self._text) - num_new])
+        self._num_read = len(self._text)
+        return sum(deltas, MessageDelta(begun.answer, begun.thinking))
 
     def _unread(self) -> MessageDelta:
         """As text, which it is unless a reader finds more in it."""

@@ -19,6 +19,7 @@ from typing import Any
 from app.api.certificate import Certificate, own_certificate
 from app.api.engine_client import Defaults
 from app.api.guard import is_loopback, new_key
+from app.api.lending import Lender
 from app.api.model_router import ModelRouter, Offer
 from app.api.server import ApiServer
 from app.api.state import ASKED, Presentation, ServedShelves, TextEngines
@@ -110,6 +111,14 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--no-shelves", action="store_true", help="no shelves in chats; else those that the window has read"
     )
     _add_tool_options(parser)
+    parser.add_argument(
+        "--engine",
+        action="store_true",
+        help="lend the whole engine to windows on other machines (there: Model, Add an engine…)",
+    )
+    parser.add_argument(
+        "--engine-control", action="store_true", help="let these windows pause it and step it, too"
+    )
     parser.add_argument("--no-monitoring", action="store_true", help="turn off /slots and /metrics")
     parser.add_argument(
         "--verbose", action="store_true", help="include the rendered prompt in chat responses"
@@ -144,6 +153,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error("--sleep-idle-seconds: some seconds, at most a year")
     if options.slot_save_path and not options.slot_save_path.is_dir():
         parser.error(f"--slot-save-path: there is no folder {options.slot_save_path}")
+    if options.engine and (options.offers or options.sleep_idle_seconds):
+        parser.error("--engine: it lends one model, which stays loaded")
     hosts = options.host.split(",")
     if len(hosts) > 1 and not options.port:
         parser.error("--host: several addresses need a --port")
@@ -354,6 +365,7 @@ async def _serve(options: argparse.Namespace) -> int:
             defaults=options.defaults,
         )
     main = routers["main"]
+    lender = Lender(main.only_client, gives_control=options.engine_control) if options.engine else None
     shelves = None if options.no_shelves else _Shelves(options)
     server = ApiServer(
         main,
@@ -369,6 +381,7 @@ async def _serve(options: argparse.Namespace) -> int:
         allowed_hosts=words_of(options.allow_host),
         slot_folder=options.slot_save_path,
         shelf_access=ServedShelves(shelves.source) if shelves else None,
+        lender=lender,
     )
     await server.start()
     opening = asyncio.ensure_future(_open(options.tool_box)) if options.tool_box else None

@@ -70,8 +70,6 @@ class Prompt:
 
     @property
     def text_tokens(self) -> tuple[int, ...]:
-        if not self.chunks:
-            return self.token_ids
         return tuple(token_id for token_id in self.token_ids if not is_media(token_id))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.look.words import mark, tr
-from app.protocol.request import SHELF, TITLE, WAY
+from app.protocol.request import OTHER, SHELF, TITLE, WAY
 
 NO_TAB = mark("no tab")
 PROBE_ID = "probabilities "  # what the id begins with under which a place of an answer is looked up
@@ -12,6 +12,7 @@ _COMPUTED = {
     PROBE_ID: mark("token probabilities"),
     READING_ID: mark("recomputed answer"),
     SHELF: mark("shelf"),
+    OTHER: mark("another caller’s"),
 }
 
 

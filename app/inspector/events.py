@@ -51,6 +51,7 @@ KINDS = {
     EventKind.DRAFT: mark("draft model"),
     EventKind.ENCODE: mark("encode"),
     EventKind.VERIFY: mark("verify"),
+    EventKind.CONNECTION: mark("connection"),
     EventKind.NATIVE: mark("native log"),
 }
 COLUMNS = (

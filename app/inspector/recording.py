@@ -5,7 +5,6 @@ Works on reports alone and knows no widget. GUI thread.
 
 from __future__ import annotations
 
-import pickle
 import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +30,8 @@ from app.protocol.report import (
     TokenizedText,
     TokenTexts,
 )
+from app.protocol.server_figures import ServerFigures
+from app.protocol.wire import REPORT, frame, message_in
 
 if TYPE_CHECKING:
     from app.inspector.step_columns import StepColumns
@@ -42,6 +43,7 @@ MAX_QUERIES = 8
 MAX_BETWEEN = 1_000  # how far to search back for the previous step
 MAX_EVENTS = 20_000
 MAX_LEASES = 500
+MAX_FIGURES = 600
 NUM_UNPACKED = 64  # the newest steps, which panels ask for again and again
 
 T = TypeVar("T")
@@ -67,7 +69,9 @@ class Recording:
 
     def start(self, model: ModelInfo | None) -> None:
         """A new model means a new context: everything starts anew."""
-        self.model = model
+        self.foreign = model if model and model.is_foreign else None  # its server tells `figures` alone
+        self.model = None if self.foreign else model
+        self.figures: deque[ServerFigures] = deque(maxlen=MAX_FIGURES)  # one a second while it is asked
         self.is_over = False  # its engine is gone, so there are no more answers
         self.token_texts: dict[int, bytes] = {}
         self._asked_tokens: set[int] = set()
@@ -109,6 +113,10 @@ class Recording:
 
     def append(self, reports: Iterable[StepReport]) -> None:
         for report in reports:
+            if report.server:
+                self.figures.append(report.server)
+            if self.foreign:
+                continue
             if report.cell_map is not None:
                 self.cell_map = report.cell_map
                 report = replace(report, cell_map=None)
@@ -239,7 +247,7 @@ class PackedSteps:
     def append(self, report: StepReport) -> None:
         self._latest.append(report)
         if len(self._latest) > NUM_UNPACKED:
-            self.packed.append(zlib.compress(pickle.dumps(self._latest.popleft()), 1))
+            self.packed.append(zlib.compress(frame({}, *REPORT.packed(self._latest.popleft())), 1))
         if len(self) > self._max_steps:
             (self.packed or self._latest).popleft()
 
@@ -257,8 +265,7 @@ class PackedSteps:
         at = range(len(self))[index]
         if at >= len(self.packed):
             return self._latest[at - len(self.packed)]
-        report: StepReport = pickle.loads(zlib.decompress(self.packed[at]))
-        return report
+        return REPORT.unpacked(message_in(zlib.decompress(self.packed[at]))[1])
 
 
 @dataclass(frozen=True, slots=True)

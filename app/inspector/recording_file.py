@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -18,19 +18,14 @@ from app.inspector.event_words import words
 from app.inspector.recording import MAX_STEPS, Recording
 from app.protocol.events import Told
 from app.protocol.model import ModelInfo
-from app.protocol.output import TokenLogprob
-from app.protocol.report import CellMap, StepReport
+from app.protocol.report import Answer, CellMap, StepReport
+from app.protocol.wire import CONFIG, MAX_SEQS, MAX_TEXT_BYTES, check_numbers, check_report, check_text
 from app.system.files import replacing
 from app.system.said import said, together
 
 VERSION = 1
 MAX_FILE_BYTES = 2 << 30
-MAX_LINE_BYTES = 32 << 20
-MAX_VALUES = 400_000  # in one line: each invalid one costs some 600 bytes for its error
 MAX_CELL_BYTES = 16 << 20  # a larger map is left out, so that its line can be read again
-MAX_SEQS = 1_024
-MAX_ROWS = 1 << 20  # of one sequence in one batch
-MAX_NUMBER = 2**53  # beyond it a float is no exact integer, and Qt can draw neither
 _WHAT_TO_DO = said("Choose a file made with “Export recording”.")
 
 
@@ -38,22 +33,10 @@ class RecordingFileError(Exception):
     """This file cannot be read. The message says why, and what to do."""
 
 
-# JSON has no bytes, and the logarithm of probability 0 is minus infinity.
-_CONFIG = ConfigDict(
-    strict=True,
-    extra="forbid",
-    defer_build=True,  # slow, and needed only when a recording is opened
-    ser_json_bytes="base64",
-    val_json_bytes="base64",
-    ser_json_inf_nan="constants",
-    arbitrary_types_allowed=True,
-)
-
-
 class _Cells(BaseModel):
     """A `CellMap`: its arrays as in memory, little-endian."""
 
-    model_config = _CONFIG
+    model_config = CONFIG
 
     pos: bytes
     token_ids: bytes
@@ -83,7 +66,7 @@ class _Format(BaseModel):
 
 
 class _Head(_Format):
-    model_config = _CONFIG
+    model_config = CONFIG
 
     num_steps: int
     model: ModelInfo | None
@@ -94,13 +77,14 @@ class _Head(_Format):
 
 @dataclass(frozen=True, slots=True)
 class _Report(StepReport):
-    """Its events are in words, which every version can read."""
+    """Its events are in words, which every version can read. Its answers are as they were in version 1."""
 
     events: tuple[Told, ...] = ()
+    answers: tuple[Answer, ...] = ()
 
 
 class _Step(BaseModel):
-    model_config = _CONFIG | ConfigDict(extra="ignore")  # of an earlier version
+    model_config = CONFIG | ConfigDict(extra="ignore")  # of an earlier version
 
     report: _Report
 
@@ -167,7 +151,7 @@ def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
     recording = Recording(max_steps, name=path.name)
     try:
         head = _head(_line(file))
-        _check(head.model)
+        check_numbers(head.model)
         if not 0 <= head.num_steps <= max_steps:
             raise ValueError(said("it has more than {limit:,} steps", limit=max_steps))
         recording.start(head.model)
@@ -197,11 +181,10 @@ def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
 
 
 def _line(file: BinaryIO) -> bytes:
-    line = file.readline(MAX_LINE_BYTES)
+    line = file.readline(MAX_TEXT_BYTES)
     if not line.endswith(b"\n"):
         raise ValueError(said("it is truncated"))
-    if line.count(b",") > MAX_VALUES:
-        raise ValueError(said("it has too many values"))
+    check_text(line)
     return line
 
 
@@ -224,43 +207,13 @@ def _head(line: bytes) -> _Head:
 
 def _check_step(report: StepReport, former: StepReport | None) -> None:
     """Raises ValueError for a step that no engine would report."""
-    _check(report)
+    check_report(report)
     if former and report.step < former.step:
         raise ValueError(said("its steps are not in order"))
-    times = (report.schedule_ms, report.decode_ms, report.update_ms, report.sample_ms, report.draft_ms)
-    if min(*times, report.started_at) < 0:
-        raise ValueError(said("a time is negative"))
-    planned = report.pause.planned if report.pause else ()
-    for span in (*report.spans, *planned):
-        if not 0 <= span.num_kept <= span.num_drafted < max(span.num_rows, 1):
-            raise ValueError(said("a step has more draft tokens than rows"))
-        if len(span.token_bytes) not in (0, 4 * span.num_rows) or not 0 < span.num_rows <= MAX_ROWS:
-            raise ValueError(said("the rows of a sequence do not match its tokens"))
-    seq_ids = [
-        *(span.seq_id for span in (*report.spans, *planned)),
-        *(slot.seq_id for slot in report.slots),
-        *(lease.seq_id for lease in report.leases),
-        *(event.seq_id for event in report.events if event.seq_id is not None),
-    ]
-    if not all(0 <= seq_id < MAX_SEQS for seq_id in seq_ids):
-        raise ValueError(said("it has an invalid sequence id"))
 
 
 def _values(report: StepReport) -> dict[str, Any]:
     return {field.name: getattr(report, field.name) for field in fields(report)}
-
-
-def _check(value: object) -> None:
-    """Checks that every number is within the limits for arithmetic and drawing."""
-    if isinstance(value, int | float):
-        if not -MAX_NUMBER <= value <= MAX_NUMBER:  # no NaN is
-            raise ValueError(said("a number is out of range"))
-    elif isinstance(value, tuple):
-        for one in value:
-            _check(one)
-    elif is_dataclass(value) and not isinstance(value, TokenLogprob):
-        for field in fields(value):
-            _check(getattr(value, field.name))
 
 
 def _refused(path: Path, why: str) -> RecordingFileError:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.protocol.errors import InvalidRequestError
+from app.protocol.travel import Sentence
 
 UNLIMITED = -1
 
@@ -81,7 +82,7 @@ class AnswerFormat:
     stops: tuple[str, ...] = ()
     thinking_start: str = ""
     thinking_ends: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Sentence, ...] = ()
 
 
 PLAIN_TEXT = AnswerFormat()

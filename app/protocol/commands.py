@@ -5,11 +5,13 @@ Frozen values for its mailbox, so any thread may make and post them. Results are
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from app.protocol.lens import LensQuestion, StopLens
 from app.protocol.load import CellStore, Speed
 from app.protocol.report import SavedState
 from app.protocol.request import Request
+from app.protocol.travel import NAMED
 
 # Answers and chats.
 
@@ -128,7 +130,7 @@ StopCondition = UntilPosition | UntilToken | UntilEnd | UntilDecodeFails
 class RunUntil:
     """Continue, and pause after the step that meets `condition`, or when there is nothing left to do."""
 
-    condition: StopCondition
+    condition: Annotated[StopCondition, NAMED]
 
 
 # One chat's cells.
@@ -212,7 +214,10 @@ class CheckCells:
 
 @dataclass(frozen=True, slots=True)
 class WatchCells:
-    """Add a `CellMap` to the reports, at most ten a second, until it is switched off."""
+    """Add a `CellMap` to the reports, at most ten a second, until it is switched off.
+
+    An engine that another program runs adds its `ServerFigures`, one a second.
+    """
 
     is_watching: bool = True
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
+from app.protocol.travel import Sentence
+
 
 class EventKind(StrEnum):
     """The kind of an event, for filters."""
@@ -30,6 +32,7 @@ class EventKind(StrEnum):
     DRAFT = "draft"  # of the draft model
     ENCODE = "encode"  # a picture or a sound
     VERIFY = "verify"
+    CONNECTION = "connection"  # to an engine on another machine
     NATIVE = "native log"  # a warning or an error of llama.cpp
 
 
@@ -38,7 +41,7 @@ class Told:
     """In words already: a line of llama.cpp's log, an error, an event of a recording."""
 
     kind: EventKind
-    text: str
+    text: Sentence
     seq_id: int | None = None
     chat_id: str | None = None
 
@@ -221,7 +224,7 @@ class Shortened(Happening):
 
     kind = EventKind.OVERFLOW
 
-    notice: str
+    notice: Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +270,7 @@ class Verified(Happening):
 class Disagreed(Happening):
     kind = EventKind.VERIFY
 
-    difference: str
+    difference: Sentence
 
 
 Event = (

@@ -45,7 +45,7 @@ def map_strings(value: Any, change: Callable[[str], str]) -> Any:
 
 def check_size(text: bytes) -> None:
     """Raises ValueError for JSON of so many values that to read it would hold up all other threads."""
-    if _has_too_much(text) and _has_too_much(_outside_texts(text)):
+    if _has_too_much(text) and _has_too_much(outside_texts(text)):
         most = f"{MAX_CONTAINERS:,} objects and lists, {MAX_KEYS:,} fields, or {MAX_COMMAS:,} values"
         raise ValueError(f"it has more than {most}")
 
@@ -55,8 +55,8 @@ def _has_too_much(text: bytes) -> bool:
     return num_containers > MAX_CONTAINERS or num_keys > MAX_KEYS or text.count(b",") > MAX_COMMAS
 
 
-def _outside_texts(text: bytes) -> bytes:
-    """Raises ValueError."""
+def outside_texts(text: bytes) -> bytes:
+    """JSON without them. Raises ValueError."""
     text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     if text.count(b'"') > 2 * MAX_TEXTS:
         raise ValueError(f"it has more than {MAX_TEXTS:,} texts")

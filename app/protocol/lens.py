@@ -5,7 +5,9 @@ that is still open, which is not answered then.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from app.protocol.travel import Part, Sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = npt.NDArray[np.float32]
 else:  # see `report`
-    Floats = memoryview
+    Floats = Annotated[Any, Part("<f4")]
 
 Span = tuple[int, int]  # the first token, and the one behind the last
 
@@ -111,7 +113,7 @@ class LayerWords:
 @dataclass(frozen=True, slots=True)
 class LensRefusal:
     query_id: str
-    reason: str  # one sentence
+    reason: Sentence  # one sentence
 
 
 LensAnswer = Attention | Scores | LayerWords | LensRefusal

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+from app.protocol.travel import Part, Sentence
 
 
 class MediaKind(StrEnum):
@@ -20,7 +23,7 @@ class Media:
 
     kind: MediaKind
     sha256: str  # of `file`, hexadecimal
-    file: bytes = field(repr=False, compare=False)
+    file: Annotated[bytes, Part()] = field(repr=False, compare=False)
     width: int = 0
     height: int = 0
     duration_s: float = 0.0
@@ -38,9 +41,10 @@ class Senses:
     sees: bool = False
     hears: bool = False
     projector: Path | None = None
-    reason: str = ""
+    reason: Sentence = ""
     takes_whole: bool = False
     size_bytes: int = 0  # of the projector
+    is_told: bool = True  # False: a server that may refuse what it is said to take here
 
     @property
     def any(self) -> bool:

@@ -147,8 +147,13 @@ class ModelInfo:
         return urlsplit(self.server).netloc
 
     @property
+    def is_foreign(self) -> bool:
+        """Another program's own engine: its server tells of tokens, slots and steps what it likes."""
+        return bool(self.server) and not self.n_seq_max
+
+    @property
     def title(self) -> str:
-        return titled(self.name, self.quantisation)
+        return titled(self.name, self.quantisation or self.host)
 
     @property
     def held_bytes(self) -> dict[str, int]:
@@ -156,6 +161,8 @@ class ModelInfo:
 
         Pages of its file count as free already.
         """
+        if self.server:
+            return {}
         held = {"": self.memory.total_bytes - self.memory.mapped_bytes}
         for name, need in self.memory_elsewhere:
             held[name] = held.get(name, 0) + need.total_bytes

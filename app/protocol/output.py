@@ -6,9 +6,10 @@ Frozen, so any thread may hold it.
 import uuid
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from app.protocol.answer_format import AnswerFormat
+from app.protocol.travel import Part, Sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = npt.NDArray[np.float32]
 else:  # see `report`
-    Floats = memoryview
+    Floats = Annotated[Any, Part("<f4")]
 
 
 def new_call_id() -> str:
@@ -50,6 +51,11 @@ class MessageDelta:
     content: str = ""
     reasoning: str = ""
     tool_calls: tuple[ToolCallDelta, ...] = ()
+
+    def __add__(self, more: "MessageDelta") -> "MessageDelta":
+        return MessageDelta(
+            self.content + more.content, self.reasoning + more.reasoning, self.tool_calls + more.tool_calls
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,14 +225,14 @@ class Output:
     `token_ids` are the tokens sampled since the last output, also those whose text is held back or was cut
     off; the one that ended the answer is not among them. `stopping_word` is the stop string that ended it.
     `ended_by` is the end token, if logprobs were asked for. `format`, in the first output alone, tells how
-    the model writes this answer.
+    the model writes this answer. `delta` is what `text` means where another program has read it already.
     """
 
     request_id: str
     chat_id: str
     text: str = ""
     finish_reason: FinishReason | None = None
-    notice: str = ""
+    notice: Sentence = ""
     usage: Usage = field(default_factory=Usage)
     logprobs: tuple[SampledToken, ...] = ()
     found_no_room: bool = False
@@ -235,6 +241,7 @@ class Output:
     stopping_word: str = ""
     ended_by: SampledToken | None = None
     format: AnswerFormat | None = None
+    delta: MessageDelta | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,14 +1,16 @@
 """What one step did, and how the context looks after it. Frozen, so any thread may hold it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from app.protocol.events import Event
 from app.protocol.lens import LensAnswer
 from app.protocol.media import Encoding, MediaSpan
 from app.protocol.output import Output, PrefixEnd, Usage
 from app.protocol.sampling import SamplingParams
+from app.protocol.server_figures import ServerFigures
+from app.protocol.travel import NAMED, Part, Sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     Words: TypeAlias = npt.NDArray[np.uint64]
     Bytes: TypeAlias = npt.NDArray[np.uint8]
 else:  # importing numpy takes a tenth of a second, too long before the first paint
-    Ints = Words = Bytes = memoryview  # for readers of annotations: no value in a file can match
+    Ints, Words, Bytes = (Annotated[Any, Part(dtype)] for dtype in ("<i4", "<u8", "u1"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ class CellCheck:
 
     step: int
     num_cells: int
-    difference: str = ""
+    difference: Sentence = ""
     can_compare: bool = True  # False: this model's memory is not made of cells that can be listed
     is_order_only: bool = False  # the same cells in another order: answers are right, the map of them is not
 
@@ -230,7 +232,7 @@ class SlotAnswer:
     query_id: str
     num_tokens: int = 0
     saved: SavedState | None = None
-    refusal: str = ""
+    refusal: Sentence = ""
 
 
 Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens | SlotAnswer | LensAnswer
@@ -240,7 +242,7 @@ Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens | SlotAnswer | Lens
 class PauseState:
     """The engine is paused: why, and what it computes next."""
 
-    reason: str  # "" if the user paused it, else the condition that was met, in words
+    reason: Sentence  # "" if the user paused it, else the condition that was met, in words
     planned: tuple[Span, ...] = ()
 
 
@@ -256,7 +258,7 @@ class StepReport:
     schedule_ms: float = 0.0
     decode_ms: float = 0.0
     update_ms: float = 0.0
-    events: tuple[Event, ...] = ()
+    events: tuple[Annotated[Event, NAMED], ...] = ()
     leases: tuple[Lease, ...] = ()  # of this step
     hibernated: tuple[HibernatedChat, ...] = ()
     started_at: float = 0.0  # `time.perf_counter()` seconds
@@ -266,9 +268,16 @@ class StepReport:
     last_check: CellCheck | None = None  # the newest comparison of all cells with the library
     cell_map: CellMap | None = None
     pause: PauseState | None = None  # None: it runs
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[Annotated[Answer, NAMED], ...] = ()
     draft_ms: float = 0.0  # part of `schedule_ms`: the draft model's time
     encodings: tuple[Encoding, ...] = ()
+    trouble: Sentence = ""  # of the engine as a whole, such as a broken connection to it; it goes on
+    server: ServerFigures | None = None  # of an engine that another program runs
+
+    def without_step(self, **changes: Any) -> "StepReport":
+        """The same states, and nothing that happened."""
+        nothing: dict[str, Any] = {"outputs": (), "spans": (), "events": (), "leases": (), "answers": ()}
+        return replace(self, **nothing | {"cell_map": None, "trouble": ""} | changes)
 
     @property
     def num_rows(self) -> int:

@@ -57,6 +57,7 @@ def _taking_turns(waiting: Sequence[T], served: Iterable[Hashable], name: Callab
 
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
 SHELF = "shelf "  # what the id of a shelf's own chat begins with
+OTHER = "other "  # and that of a chat in another window on the same engine, on another machine
 WAY = " way "  # between a chat's id and the number of one of several answers to one message
 TITLE = " title"  # behind a chat's id: its title is written there
 MAX_LOGPROBS = 100  # each costs some 6 us a token, which delays all other answers

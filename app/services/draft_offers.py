@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.ahead_reader import is_on_mains
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.engine.children.probe import KnownFile, KnownFiles
 from app.models.gguf_header import HeaderError
@@ -24,6 +23,7 @@ from app.models.memory_fit import Fit, plan, room_for
 from app.models.model_file import ModelFile, read_whole_header
 from app.protocol.load import LoadParams
 from app.protocol.model import Device
+from app.protocol.wire import LOAD_PARAMS
 from app.services.model_library import DraftCandidates, ModelLibrary
 from app.system import paths
 from app.system.machine import free_memory_bytes
@@ -50,7 +50,7 @@ class DraftOffer(NamedTuple):
 class DraftOffers(QObject):
     offered = Signal(object)  # DraftOffer
 
-    def __init__(self, engine: ActiveEngine, library: ModelLibrary, parent: QObject | None = None) -> None:
+    def __init__(self, engine: Engines, library: ModelLibrary, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
         self._library = library
@@ -102,7 +102,7 @@ class DraftOffers(QObject):
     @Slot()
     def _look(self) -> None:
         params, model = self._engine.loaded_params, self._engine.model
-        is_free = self._engine.can_sleep and is_on_mains() and not self._task
+        is_free = self._engine.is_idle and is_on_mains() and not self._task
         if self._candidates and params and model and is_free:
             draft, self._worker = self._candidates.fitting[0], Worker(TRIAL, is_once=True)
             trial = replace(params, draft_model=draft.path, n_ctx=N_CTX, n_seq_max=1, projector=None)
@@ -135,7 +135,7 @@ def _measured(params: LoadParams, gpus: tuple[Device, ...], worker: Worker) -> A
         room = room_for(params, free_memory_bytes(), gpus)
         if plan(read_whole_header(params.path), params, room).fit is not Fit.FITS:
             return []
-        answer, _ = worker.ask({}, pickle.dumps(params), max_s=MAX_S)
+        answer, _ = worker.ask({}, *LOAD_PARAMS.packed(params), max_s=MAX_S)
         if answer["others"] > MOST_OF_OTHERS:
             return []  # the figures would be of other programs: another time
         speedups = answer["speedups"]

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.io_thread import IoThread
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
@@ -21,6 +21,7 @@ from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.services.self_test import SelfTest
+from app.services.servers import Servers
 from app.services.shelf_reader import ShelfReader
 from app.services.shelf_vectors import ShelfVectors
 from app.services.shelves import ShelfService
@@ -34,7 +35,7 @@ from app.system import paths
 class Services:
     def __init__(
         self,
-        engine: ActiveEngine,
+        engine: Engines,
         workspace: Workspace,
         store: ChatStore,
         preferences: Preferences,
@@ -72,6 +73,7 @@ class Services:
         )
         self.model_fits = ModelFits(preferences, engine, parent)
         self.draft_offers = DraftOffers(engine, self.model_library, parent)
+        self.servers = Servers(preferences, parent)
         self.hub = ModelHub(preferences, parent, engine)
         self.downloads = Downloads(preferences, self.hub.token, self._io, parent)
         self.downloads.finished.connect(self.model_library.refresh)

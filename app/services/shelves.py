@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.attachments.file_reading import FileReading
 from app.attachments.refusal import Reason, RefusedError
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
 from app.media.reading import ReadingCancelledError
@@ -74,7 +74,7 @@ class ShelfService(QObject):
 
     def __init__(
         self,
-        engine: ActiveEngine,
+        engine: Engines,
         settings: Settings,
         list_file: Path,
         index: ShelfIndex,
@@ -362,8 +362,10 @@ class ShelfService(QObject):
                 await self._load_documents(shelf.id)
 
     def _is_too_large(self, state: ShelfState) -> bool:
-        """For the open model."""
+        """For the open model. One whose tokens cannot be counted here searches in it."""
         model = self._engine.model
+        if model and model.is_foreign:
+            return True
         return state.num_chars > (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
 
     def _set(self, shelf_id: str, **values: object) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
-from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS
+from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS, ServerKind
 from app.protocol.sampling import INTEGERS, NUMBERS
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column, Motion, Theme
 from app.system.files import replacing_private, set_aside
@@ -84,6 +84,17 @@ class ModelSettings(BaseModel):
     takes_media: bool | None = None  # False: text alone, without a projector
 
 
+class ServerSettings(BaseModel):
+    """A program that runs models, here or elsewhere; its key is in the keyring."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    url: str
+    kind: ServerKind = ServerKind.OPENAI
+    fingerprint: str = ""
+    models: tuple[str, ...] = ()  # that the user has chosen, by their names there
+
+
 class Settings(BaseModel):
     """Zero for `n_ctx` and `n_threads` means "choose for me"; `model_path` None is the starter model.
 
@@ -110,11 +121,13 @@ class Settings(BaseModel):
     model_path: Path | None = None
     recent_models: list[Path] = []  # the one that was loaded last comes first; not the starter model
     models: dict[str, ModelSettings] = {}  # by the path of a model's file
+    pinned_models: list[str] = []  # addresses of models that stay loaded while others come and go
     model_folders: list[Path] = []  # where models are looked for, beside the folder for downloads
     download_folder: Path | None = None  # None: `paths.models_dir()`
     uses_other_programs_models: bool = True  # those of LM Studio, Jan and others are listed, never changed
     hub_endpoint: str = ""  # a mirror of huggingface.co; "": HF_ENDPOINT, or the hub itself
     workers: list[str] = []  # "host:port" of machines that were used before
+    servers: list[ServerSettings] = []
     unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of idle time; 0: never
     keeps_cells: bool = False  # of chats, encrypted on disk, between runs
     reads_ahead: bool = True  # computes what is being typed, while there is nothing else to do

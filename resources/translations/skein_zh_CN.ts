@@ -1466,12 +1466,12 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>The engine stopped. Reload the model, then send again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>引擎已停止。请重新打开模型，然后重新发送。</translation>
     </message>
     <message>
         <source>Loading the model was cancelled. Load it again, then send again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>已取消加载模型。请重新加载，然后重新发送。</translation>
     </message>
     <message>
@@ -1546,7 +1546,7 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>The engine stopped.</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/prompts/prompts_elsewhere.py</extracomment>
         <translation>引擎已停止。</translation>
     </message>
     <message>
@@ -2183,12 +2183,12 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>Back to live</source>
-        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>返回实时</translation>
     </message>
     <message>
         <source>No model is loaded. Choose one above the chat, then try again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
@@ -2514,7 +2514,7 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>Recording {name}</source>
-        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>录制 {name}</translation>
     </message>
     <message>
@@ -2629,7 +2629,7 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>it has too many values</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>它的值太多</translation>
     </message>
     <message>
@@ -2649,27 +2649,27 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>a time is negative</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>有一个时间为负数</translation>
     </message>
     <message>
         <source>a step has more draft tokens than rows</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>某一步的推测多于行数</translation>
     </message>
     <message>
         <source>the rows of a sequence do not match its tokens</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>某个序列的行与它的词元不符</translation>
     </message>
     <message>
         <source>it has an invalid sequence id</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>它提到一个不可能存在的序列</translation>
     </message>
     <message>
         <source>a number is out of range</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>有一个数字超出范围</translation>
     </message>
     <message>
@@ -5176,7 +5176,7 @@ rate</source>
     </message>
     <message>
         <source>Use {name}</source>
-        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>使用 {name}</translation>
     </message>
     <message>
@@ -5496,12 +5496,12 @@ rate</source>
     <message>
         <source>Keep this model</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>保留此模型</translation>
+        <translation type="vanished">保留此模型</translation>
     </message>
     <message>
         <source>Switch back</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>切换回去</translation>
+        <translation type="vanished">切换回去</translation>
     </message>
     <message>
         <source>Copy for mermaid.live</source>
@@ -6080,6 +6080,11 @@ rate</source>
         <translation>正在读取提示词 {percent}</translation>
     </message>
     <message>
+        <source>context not told by this server</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>此服务器未告知上下文</translation>
+    </message>
+    <message>
         <source>can call tools</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>可调用工具</translation>
@@ -6123,6 +6128,11 @@ rate</source>
         <source>What was read for t&amp;his</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>为此读了什么(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Other models or settings…</source>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
+        <translation>其他模型或设置…</translation>
     </message>
     <message>
         <source>Discard the changes. Esc closes and keeps them.</source>
@@ -7311,6 +7321,221 @@ accepted</source>
         <translation>推测词元已关闭，因此不会加载它。</translation>
     </message>
     <message>
+        <source>{url} does not have the model {name} any more.</source>
+        <extracomment>app/remote/introduction.py</extracomment>
+        <translation>{url} 上已没有模型 {name}。</translation>
+    </message>
+    <message>
+        <source>{host} lists no models at /v1/models.</source>
+        <extracomment>app/remote/introduction.py</extracomment>
+        <translation>{host} 在 /v1/models 上没有列出任何模型。</translation>
+    </message>
+    <message>
+        <source>Only a model that Skein runs goes on from tokens. Ask for the answer again.</source>
+        <extracomment>app/remote/openai_body.py</extracomment>
+        <translation>只有由 Skein 运行的模型才能从词元继续。请重新请求回答。</translation>
+    </message>
+    <message>
+        <source>not told by this server</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>此服务器未告知</translation>
+    </message>
+    <message>
+        <source>Not told by this server. What it tells is in the panel Server.</source>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <translation>此服务器未告知。它告知的内容在“服务器”面板中。</translation>
+    </message>
+    <message>
+        <source>For models that a server runs. This one runs in Skein: see the other panels.</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>用于由服务器运行的模型。当前模型在 Skein 中运行：请看其他面板。</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Add a server under Model → Add an engine….</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>未加载模型。请在“模型 → 添加引擎…”中添加服务器。</translation>
+    </message>
+    <message>
+        <source>{host} is asked once a second while this panel is open or an answer is written.</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>当此面板打开或正在生成回答时，每秒询问一次 {host}。</translation>
+    </message>
+    <message>
+        <source>Requests running</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>运行中的请求</translation>
+    </message>
+    <message>
+        <source>Requests waiting</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>等待中的请求</translation>
+    </message>
+    <message>
+        <source>KV cache used</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>KV 缓存已用</translation>
+    </message>
+    <message>
+        <source>Prefix cache hits</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>前缀缓存命中</translation>
+    </message>
+    <message>
+        <source>Batch size</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>批次大小</translation>
+    </message>
+    <message>
+        <source>Draft tokens accepted</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>已接受的草稿词元</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>提示词</translation>
+    </message>
+    <message>
+        <source>Answers</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>首个词元</translation>
+    </message>
+    <message>
+        <source>A server with OpenAI&apos;s API</source>
+        <extracomment>app/inspector/server_panel.py</extracomment>
+        <translation>带有 OpenAI API 的服务器</translation>
+    </message>
+    <message>
+        <source>The answer ended because of an error in Skein itself.</source>
+        <extracomment>app/remote/openai_engine.py</extracomment>
+        <translation type="vanished">由于 Skein 自身的错误，回答已结束。</translation>
+    </message>
+    <message>
+        <source>{host} sent something that is not an answer.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 发来的内容不是回答。</translation>
+    </message>
+    <message>
+        <source>{host} broke the answer off.</source>
+        <extracomment>app/remote/openai_engine.py</extracomment>
+        <translation>{host} 中断了回答。</translation>
+    </message>
+    <message>
+        <source>Not known to this server: {names}.</source>
+        <extracomment>app/remote/openai_engine.py</extracomment>
+        <translation>此服务器不认识：{names}。</translation>
+    </message>
+    <message>
+        <source>The certificate of {host} is not trusted: nothing was sent.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 的证书不受信任：没有发送任何内容。</translation>
+    </message>
+    <message>
+        <source>{host} cannot be reached: {reason}.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>无法连接 {host}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} broke off. Try again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已中断。请重试。</translation>
+    </message>
+    <message>
+        <source>This engine is lent without control: it cannot be paused from here (--engine-control).</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>借出的引擎未授予控制权：无法从这里暂停它（--engine-control）。</translation>
+    </message>
+    <message>
+        <source>The engine there speaks version {ours}, and this window version {theirs}. Update the older Skein of the two.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>对方引擎使用协议版本 {ours}，此窗口使用版本 {theirs}。请更新两者中较旧的 Skein。</translation>
+    </message>
+    <message>
+        <source>The engine there has {name} now. Choose it in the list of models.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>对方引擎现在加载的是 {name}。请在模型列表中选择它。</translation>
+    </message>
+    <message>
+        <source>Too many windows use the engine there. Try again later.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>使用该引擎的窗口过多。请稍后再试。</translation>
+    </message>
+    <message>
+        <source>Too many answers are open. Wait for some of them.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>未完成的回答过多。请等待其中一些完成。</translation>
+    </message>
+    <message>
+        <source>another caller’s</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>其他调用方的</translation>
+    </message>
+    <message>
+        <source>connection</source>
+        <extracomment>app/inspector/events.py</extracomment>
+        <translation>连接</translation>
+    </message>
+    <message>
+        <source>The engine stopped because of an error in Skein itself.</source>
+        <extracomment>app/protocol/wire.py</extracomment>
+        <translation>引擎因 Skein 自身的错误而停止。</translation>
+    </message>
+    <message>
+        <source>{host} does not lend its engine (skein serve --engine).</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 没有借出它的引擎（skein serve --engine）。</translation>
+    </message>
+    <message>
+        <source>The engine at {host} was started again, or did not wait longer.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 上的引擎已重新启动，或不再等待。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} is broken. Answers go on there, and Skein connects again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已断开。回答在对方继续生成，Skein 正在重新连接。</translation>
+    </message>
+    <message>
+        <source>The chat is too long to be sent to {host}.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>对话太长，无法发送到 {host}。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} is there again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已恢复。</translation>
+    </message>
+    <message>
+        <source>{host} refuses the key. Change it under Model → Add an engine….</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 拒绝了密钥。请在“模型 → 添加引擎…”中更改。</translation>
+    </message>
+    <message>
+        <source>{host} does not know this: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation type="vanished">{host} 不认识：{reason}</translation>
+    </message>
+    <message>
+        <source>{host} is busy: {reason} Try again later.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 正忙：{reason} 请稍后再试。</translation>
+    </message>
+    <message>
+        <source>{host} failed: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation type="vanished">{host} 出错：{reason}</translation>
+    </message>
+    <message>
+        <source>{host} refused: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 拒绝了请求：{reason}</translation>
+    </message>
+    <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>
         <extracomment>app/selftest/bench.py</extracomment>
         <translation>一个对话只能有 {limit:,} 个词元，不足以进行这项检测</translation>
@@ -7654,6 +7879,16 @@ accepted</source>
         <source>Loading the model</source>
         <extracomment>app/selftest/run.py</extracomment>
         <translation>正在加载模型</translation>
+    </message>
+    <message>
+        <source>{url} is not in your list of engines. Add it again under Model.</source>
+        <extracomment>app/services/servers.py</extracomment>
+        <translation type="vanished">{url} 不在您的引擎列表中。请在“模型”菜单中重新添加。</translation>
+    </message>
+    <message>
+        <source>Enter an address such as https://host:8000.</source>
+        <extracomment>app/services/servers.py</extracomment>
+        <translation>请输入地址，例如 https://host:8000。</translation>
     </message>
     <message>
         <source>Backup failed: the disk with {folder} is full. Free some space.</source>
@@ -8750,7 +8985,7 @@ accepted</source>
     </message>
     <message>
         <source>Server</source>
-        <extracomment>app/ui/engine/api_menu.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>服务器</translation>
     </message>
     <message>
@@ -10449,7 +10684,7 @@ accepted</source>
     <message>
         <source>{former} has answered so far.</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>此前在这里回答的是 {former}。</translation>
+        <translation type="vanished">此前在这里回答的是 {former}。</translation>
     </message>
     <message>
         <source>Answer with {name}</source>
@@ -10459,7 +10694,7 @@ accepted</source>
     <message>
         <source>{name} answers in this chat from now on</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>从现在起由 {name} 在这个对话中回答</translation>
+        <translation type="vanished">从现在起由 {name} 在这个对话中回答</translation>
     </message>
     <message>
         <source>Switch back to {name}</source>
@@ -10469,7 +10704,7 @@ accepted</source>
     <message>
         <source>Reload {name} for all chats</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>为所有对话重新加载 {name}</translation>
+        <translation type="vanished">为所有对话重新加载 {name}</translation>
     </message>
     <message>
         <source>Skein hung last time it showed this chat, so its answers are shown as plain text.</source>
@@ -11735,7 +11970,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Remove {address}</source>
-        <extracomment>app/ui/models/workers_section.py</extracomment>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
         <translation>移除 {address}</translation>
     </message>
     <message>
@@ -11779,14 +12014,148 @@ Switch, load settings, eject</source>
         <translation>停止加载；正在回答的模型保留 (Esc)</translation>
     </message>
     <message>
+        <source>Add an e&amp;ngine…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>添加引擎(&amp;N)…</translation>
+    </message>
+    <message>
         <source>{reason} The model is being reloaded; the answers continue.</source>
         <extracomment>app/ui/base/notices.py</extracomment>
         <translation>{reason} 正在重新加载模型，回答会继续。</translation>
     </message>
     <message>
+        <source>Goes to {host}.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>将发送到 {host}。</translation>
+    </message>
+    <message>
         <source>Open without its draft model</source>
         <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>不使用草稿模型打开</translation>
+    </message>
+    <message>
+        <source>runs on {host}</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>运行于 {host}</translation>
+    </message>
+    <message>
+        <source>Add an engine</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>添加引擎</translation>
+    </message>
+    <message>
+        <source>Address, or a pasted link</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>地址，或粘贴的链接</translation>
+    </message>
+    <message>
+        <source>if the server wants one</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation type="vanished">如果服务器需要</translation>
+    </message>
+    <message>
+        <source>&amp;Check</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>检查(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Models to list above the chat</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>要在对话上方列出的模型</translation>
+    </message>
+    <message>
+        <source>&amp;Add</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>添加(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models; the key is kept in the keyring.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation type="vanished">任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容；密钥保存在密钥环中。</translation>
+    </message>
+    <message>
+        <source>Engines</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>引擎</translation>
+    </message>
+    <message>
+        <source>The model at {host} is being loaded. Try again in a moment.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 上的模型正在加载。请稍后再试。</translation>
+    </message>
+    <message>
+        <source>{host} has an error: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 出错：{reason}</translation>
+    </message>
+    <message>
+        <source>{name} has answered so far. Its file is gone.</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation>到目前为止由 {name} 回答。它的文件已不存在。</translation>
+    </message>
+    <message>
+        <source>{name} has answered so far. Its server is not in your list of engines any more.</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation>到目前为止由 {name} 回答。它的服务器已不在你的引擎列表中。</translation>
+    </message>
+    <message>
+        <source>loaded</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>已加载</translation>
+    </message>
+    <message>
+        <source>Runs on {host}: what is asked is sent there.</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>在 {host} 上运行：提问会发送到那里。</translation>
+    </message>
+    <message>
+        <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容。</translation>
+    </message>
+    <message>
+        <source>If the server wants one. It is kept in the keyring.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>如果服务器需要。它保存在密钥环中。</translation>
+    </message>
+    <message>
+        <source>Asking {url}…</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>正在询问 {url}…</translation>
+    </message>
+    <message>
+        <source>Nobody known vouches for the certificate of {url}. Trust it if the server shows the same fingerprint (SHA-256): {fingerprint}</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>{url} 的证书没有已知机构担保。如果服务器显示相同的指纹 (SHA-256)，请信任它：{fingerprint}</translation>
+    </message>
+    <message>
+        <source>Trust it</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>信任</translation>
+    </message>
+    <message numerus="yes">
+        <source>{program}, {n} models</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>
+            <numerusform>{program}，{n} 个模型</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{url} is added. Choose its models above the chat.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>已添加 {url}。请在对话上方选择它的模型。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} models</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>
+            <numerusform>{n} 个模型</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{url} is removed.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>已移除 {url}。</translation>
     </message>
     <message>
         <source>Random</source>
@@ -12503,6 +12872,41 @@ Switch, load settings, eject</source>
         <source>Enter sends the message</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Enter 发送消息</translation>
+    </message>
+    <message>
+        <source>&amp;Add an engine…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="vanished">添加引擎(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>Models that a server runs, on this machine or another</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>由服务器运行的模型，在本机或其他机器上</translation>
+    </message>
+    <message>
+        <source>Use in &amp;all open chats</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>用于所有打开的聊天(&amp;A)</translation>
+    </message>
+    <message>
+        <source>All open chats are answered by the model of this one</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>所有打开的聊天都由此聊天的模型回答</translation>
+    </message>
+    <message>
+        <source>All open chats have this model.</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>所有打开的聊天都已使用此模型。</translation>
+    </message>
+    <message>
+        <source>&amp;Keep loaded</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>保持加载(&amp;K)</translation>
+    </message>
+    <message>
+        <source>The model stays in memory, also when another one needs room or it is idle</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>模型保留在内存中，即使其他模型需要空间或它处于空闲状态</translation>
     </message>
     <message>
         <source>Shift+Enter inserts a new line. If off, Enter does, and Ctrl+Enter sends.</source>

@@ -14,6 +14,7 @@ import aiohttp
 
 from app.api.engine_client import Defaults, EngineClient
 from app.api.json_body import Limits
+from app.api.lending import Lender
 from app.api.server import ApiServer
 from app.api.state import OneModel
 from app.api.threaded_engine import OnProgress, OpenEngine, ThreadedEngine
@@ -121,15 +122,18 @@ async def serving(
     limits: Limits | None = None,
     defaults: Defaults | None = None,
     open_backend: OpenBackend | None = None,
+    make_lender: Callable[[EngineClient], Lender] | None = None,
+    open_engine: OpenEngine | None = None,
     aliases: tuple[str, ...] = (),
     **server: Any,
 ) -> AsyncIterator[Served]:
     backend = backend or CountingBackend(**TINY_CONTEXT)
     engine = ThreadedEngine(
-        with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
+        open_engine or with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
     )
     client = EngineClient(engine, num_spare_slots, max_open, defaults)
-    api = ApiServer(OneModel(client, aliases), key=key, limits=limits, **server)
+    lender = make_lender(client) if make_lender else None
+    api = ApiServer(OneModel(client, aliases), key=key, limits=limits, lender=lender, **server)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     reports: list[StepReport] = []
 

@@ -1,4 +1,4 @@
-"""Answers that move from one engine to the next, as `ActiveEngine` has them moved."""
+"""Answers that move from one engine to the next, as `ModelEngine` has them moved."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,14 +7,19 @@ from typing import Any
 
 import pytest
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.model_engine import ModelEngine
 from app.bridge.open_requests import MODEL_CHANGED
 from app.protocol.commands import Abort, AbortAll, Forget, Submit
 from app.protocol.load import LoadParams
-from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.output import FinishReason, MessageDelta, Output, Usage
 from app.protocol.request import Message, Request, Role
 
 Load = Callable[..., Any]
+
+
+@pytest.fixture
+def engine(model_engine: ModelEngine) -> ModelEngine:
+    return model_engine
 
 
 def request(name: str = "r1", chat: str = "c1") -> Request:
@@ -22,7 +27,7 @@ def request(name: str = "r1", chat: str = "c1") -> Request:
 
 
 @pytest.fixture
-def ended(engine: ActiveEngine) -> list[Output]:
+def ended(engine: ModelEngine) -> list[Output]:
     """All that is told of a request without a report."""
     outputs: list[Output] = []
     engine.ended.connect(outputs.append)
@@ -172,3 +177,22 @@ def test_what_an_answer_cost_is_told_of_all_engines_that_made_it(engine, load: L
     load("a.gguf")
     new.report(Output("r1", "c1", "", FinishReason.ABORT, usage=second))
     assert [output.usage for output in ended] == [both]
+
+
+def test_an_answer_whose_tokens_are_not_told_goes_on_from_its_text(
+    engine, threads, load: Load, ended
+) -> None:
+    old = load("a.gguf")
+    engine.post(Submit(request()))
+    old.report(Output("r1", "c1", "half", delta=MessageDelta("half")))
+    new = load("a.gguf")
+    old.report(Output("r1", "c1", finish_reason=FinishReason.ABORT, delta=MessageDelta()))
+    assert [asked.answer_start for asked in new.submitted] == ["half"]
+
+
+def test_a_model_of_the_same_name_on_another_server_is_another(engine, load: Load, ended) -> None:
+    old = load("a.gguf", server="http://one:1")
+    engine.post(Submit(request()))
+    old.report(Output("r1", "c1", "half", delta=MessageDelta("half")))
+    load("a.gguf", server="http://two:1")
+    assert ended[-1].notice == MODEL_CHANGED

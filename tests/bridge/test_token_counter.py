@@ -10,6 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.tasks import finish_all
 from app.bridge.token_counter import MAX_COUNTED_CHARS, PIECE_CHARS, TokenCount, TokenCounter
 from app.protocol.errors import EngineError
+from app.protocol.model import ModelInfo
+from tests.fakes import model_info
 
 
 class Prompts:
@@ -30,7 +32,7 @@ class CountingEngine(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model: object | None = "a model"
+        self.model: ModelInfo | None = model_info()
         self.is_asleep = False
         self.prompts = Prompts()
         self.held: list[Callable[[], None]] | None = None  # what waits, once it is a list
@@ -77,6 +79,16 @@ async def test_texts_are_counted_once_each_and_told_as_they_are_known(
     await finish_all()
     assert engine.prompts.asked_for == ["one two three", "a b", "c"]
     assert counter.num_tokens("one two three") is None  # it is no longer requested
+
+
+async def test_a_draft_does_not_go_to_another_host_to_be_counted(
+    engine: CountingEngine, counter: TokenCounter, qloop: object
+) -> None:
+    engine.model = model_info(server="http://gpu-box:8000", n_seq_max=0)
+    counter.count(["a secret draft"])
+    await finish_all()
+    assert counter.num_tokens("a secret draft") is None
+    assert engine.prompts.asked_for == []
 
 
 async def test_nothing_has_no_tokens_and_is_not_asked_about(
@@ -167,7 +179,7 @@ async def test_another_model_counts_again(
     engine.model = None
     counter.count(("a b",))
     assert counter.num_tokens("a b") is None
-    for model in ("first", "second"):
+    for model in (model_info(name="first"), model_info(name="second")):
         engine.model = model
         engine.loaded.emit(model)
         assert counter.num_tokens("a b") is None
@@ -186,7 +198,7 @@ async def test_an_engine_that_dies_while_it_counts_leaves_the_text_uncounted(
     engine.held.pop()()
     await finish_all()
     assert counter.num_tokens("a b") is None
-    engine.model, engine.held = "new", None
-    engine.loaded.emit("new")
+    engine.model, engine.held = model_info(), None
+    engine.loaded.emit(engine.model)
     await finish_all()
     assert counter.num_tokens("a b") == TokenCount(2)

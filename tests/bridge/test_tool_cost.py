@@ -24,7 +24,7 @@ def prompts_of(engine, load):
         backend.chat_template = template
         builders.append(PromptBuilder(backend))
         use_nothing = thread.use_prompts
-        engine.use_prompts = lambda work: use_nothing(lambda _none: work(builders[-1]))
+        engine.front.use_prompts = lambda work: use_nothing(lambda _none: work(builders[-1]))
 
     yield open_model
     for builder in builders:
@@ -71,4 +71,11 @@ async def test_a_template_that_refuses_them_has_no_cost_of_them(qloop, session, 
 
 async def test_without_a_model_nothing_is_measured(qloop, session) -> None:
     session.set_tools(["fake/*"])
+    assert await measured(session) is None
+
+
+async def test_what_tools_cost_is_not_asked_of_another_host(qloop, engine, session, load) -> None:
+    load("m", server="http://gpu-box:8000", n_seq_max=0)
+    engine.use_prompts = lambda _work: pytest.fail("nothing goes there unasked")
+    session.set_tools(["fake/clock"])
     assert await measured(session) is None

@@ -12,7 +12,7 @@ from app.chats.tool_json import as_text, rounds_of
 from app.chats.tool_use import STOPPED as STOPPED_CALL
 from app.chats.tool_use import Decision, ToolState
 from app.protocol.commands import NoteTool
-from app.protocol.output import FinishReason, Output
+from app.protocol.output import FinishReason, MessageDelta, Output, ToolCallDelta
 from app.protocol.request import Request, Role
 from app.tools.tool import Approval, ToolError
 from tests.bridge.tool_fakes import FORMAT, FakeKit, FakeReaders, tool
@@ -365,7 +365,7 @@ async def test_a_long_result_is_told_in_parts(qloop, session, thread, kit, setti
     settings.max_tool_result_tokens = 100
     kit.approvals = {"fake/clock": Approval.ALWAYS}
     kit.answers = {"clock": lambda _arguments: "".join(f"line {number}\n" for number in range(1000))}
-    engine.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
+    engine.front.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
     session.send("Go")
     await writes(thread, "«clock {}»", STOP)
     (use,) = answer_of(session).rounds[0].uses
@@ -389,7 +389,7 @@ async def test_a_result_takes_no_more_than_a_quarter_of_the_context(
     """Of 512 tokens here; the settings allow 4,000."""
     kit.approvals = {"fake/clock": Approval.ALWAYS}
     kit.answers = {"clock": lambda _arguments: "".join(f"line {number}\n" for number in range(1000))}
-    engine.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
+    engine.front.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
     session.send("Go")
     await writes(thread, "«clock {}»", STOP)
     assert "line 63\n" in thread.submitted[1].messages[-1].content
@@ -594,3 +594,46 @@ async def test_a_call_as_text_of_a_tool_that_is_not_offered_is_text(qloop, sessi
     session.send("How is it in Kraków?")
     await writes(thread, CALL_AS_TEXT, STOP)
     assert (answer_of(session).text, answer_of(session).rounds) == (CALL_AS_TEXT, [])
+
+
+# Answers that a server has read already
+
+
+async def tells(thread, text: str, delta: MessageDelta, reason: FinishReason | None = None) -> None:
+    request = thread.submitted[-1]
+    thread.report(Output(request.request_id, request.chat_id, text, reason, delta=delta))
+    await settle()
+
+
+async def test_what_a_server_has_read_is_not_read_again(qloop, session, thread, kit) -> None:
+    kit.answers["look"] = lambda _arguments: "Rain."
+    kit.approvals["fake/look"] = Approval.ALWAYS
+    session.send("How is it in Kraków?")
+    await tells(thread, "<think>\nHm", MessageDelta(reasoning="Hm"))
+    assert answer_of(session).split.is_thinking
+    await tells(thread, "\n</think>\n\nI look.", MessageDelta("I look."))
+    calls = (ToolCallDelta(0, "a1", "look", '{"city": '),)
+    await tells(thread, "", MessageDelta(tool_calls=calls))
+    assert states(session) == [ToolState.WRITING]
+    calls = (ToolCallDelta(0, arguments='"«Kraków»"}'),)
+    await tells(thread, "", MessageDelta(tool_calls=calls), STOP)
+    (round_,) = answer_of(session).rounds
+    assert (round_.content, round_.reasoning) == ("I look.", "Hm")
+    assert round_.uses[0].result == "Rain."
+    called, result = thread.submitted[-1].messages[-2:]
+    assert json.loads(called.fields)["tool_calls"][0]["id"] == "a1"
+    assert result.content == "Rain."
+    await tells(thread, "It rains.", MessageDelta("It rains."), STOP)
+    assert (answer_of(session).text, answer_of(session).state) == ("It rains.", TurnState.DONE)
+
+
+async def test_thinking_that_a_server_goes_on_with_is_one(qloop, session, thread) -> None:
+    session.send("55?")
+    await tells(thread, "<think>\nLet me", MessageDelta(reasoning="Let me"))
+    await tells(thread, "", MessageDelta(), ABORT)
+    session.continue_answer()
+    assert thread.submitted[-1].answer_start == "<think>\nLet me"
+    await tells(thread, " see\n</think>\n\n55", MessageDelta("55", " see"), STOP)
+    answer = answer_of(session)
+    assert answer.text == "<think>\nLet me see\n</think>\n\n55"
+    assert (answer.split.thinking, answer.split.answer) == ("Let me see", "55")

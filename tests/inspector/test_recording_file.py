@@ -185,7 +185,7 @@ def test_what_stands_in_a_foreign_file_is_not_repeated(tmp_path: Path) -> None:
 
 
 def test_sizes_are_not_believed(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording_file, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(recording_file, "MAX_TEXT_BYTES", 1000)
     assert "it is truncated" in refusal(saved)
     monkeypatch.setattr(recording_file, "MAX_FILE_BYTES", 1000)
     assert "it is larger than" in refusal(saved)

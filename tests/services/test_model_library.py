@@ -219,4 +219,5 @@ async def test_what_was_opened_is_remembered_the_last_first_but_not_the_starter(
     for path in (first, second, paths.starter_model(), first):
         engine.loading.emit(path)
         engine.finish_load(model_info(path=path))
+    engine.finish_load(model_info(path=Path("Qwen/Qwen3"), server="http://gpu-box:8000"))  # no file
     assert library._preferences.value("recent_models") == [first, second]

@@ -6,7 +6,6 @@ Both runs draft from the chat's own text, too, so that only what the draft model
 from __future__ import annotations
 
 import contextlib
-import pickle
 import time
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from app.protocol.errors import EngineError, RequestError
 from app.protocol.output import Usage
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
+from app.protocol.wire import LOAD_PARAMS
 from app.system import worker
 from app.system.said import said
 from app.system.worker import Answer, Question
@@ -45,7 +45,7 @@ def answer(asked: Question) -> Answer:
     from app.engine.llama.loading import open_llama_backend
 
     began, others_s = time.perf_counter(), _others_s()
-    with open_llama_backend(pickle.loads(asked.parts[0])) as backend:
+    with open_llama_backend(LOAD_PARAMS.unpacked(asked.parts)) as backend:
         together = _token_times(backend)
         backend.draft = None
         alone = _token_times(backend)

@@ -1,49 +1,27 @@
-"""The child process of `engine_process`: an engine that may crash when a worker is lost.
-
-What is said by both sides is pickled: both are ours, of one version and one user.
-"""
+"""The child process of `engine_process`: an engine that may crash when a worker is lost."""
 
 from __future__ import annotations
 
 import logging
-import pickle
 import sys
 import threading
 from concurrent.futures import Future
-from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
 
 from app.engine.cells.hibernation import HibernatedChats
-from app.engine.children.engine_process import pickled
 from app.engine.engine import Engine
 from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
-from app.engine.prompts.prompt_builder import PromptBuilder
+from app.engine.prompts.prompts_elsewhere import answer_of, work_of
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
-from app.protocol.report import HibernatedChat, StepReport
+from app.protocol.wire import COMMAND, LOAD_PARAMS, MODEL, ReportWriter
 from app.system import paths, worker
 from app.system.said import said
 from app.system.worker import Question
 
 OUR_BUG = said("The engine stopped because of an error in Skein itself. Load the model again.")
 STACK_BYTES = 64 * 2**20  # as where the engine is a thread of the window's process
-
-
-class Reports:
-    """Tells them, each with all hibernated chats if these have changed: there may be hundreds."""
-
-    def __init__(self, question: Question) -> None:
-        self.question = question
-        self._hibernated: tuple[HibernatedChat, ...] = ()
-
-    def send(self, reports: list[StepReport]) -> None:
-        changed = []
-        for report in reports:
-            has_changed = report.hibernated is not self._hibernated
-            self._hibernated = report.hibernated
-            changed.append((replace(report, hibernated=()), self._hibernated if has_changed else None))
-        self.question.tell(pickled(changed))
 
 
 class Log(logging.Handler):
@@ -72,7 +50,7 @@ def main() -> None:
             case "stop":
                 loop.result().stop()
             case "post":
-                loop.result().post(pickle.loads(question.parts[0]))
+                loop.result().post(COMMAND.unpacked(question.parts))
             case "prompts":
                 _use_prompts(loop.result(), question)
 
@@ -81,10 +59,10 @@ def _run(load: Question, runs: SimpleQueue[Question], started: Future[EngineLoop
     """Loading and running are answered, or refused, when all is freed."""
     from app.engine.llama.loading import open_llama_backend
 
-    params, log_level = pickle.loads(load.parts[0])
+    params = LOAD_PARAMS.unpacked(load.parts)
     root, log = logging.getLogger(), Log(load)
     root.addHandler(log)
-    root.setLevel(log_level)
+    root.setLevel(load.value["log_level"])
 
     def on_progress(fraction: float) -> bool:
         load.tell(progress=fraction)
@@ -95,11 +73,11 @@ def _run(load: Question, runs: SimpleQueue[Question], started: Future[EngineLoop
             _watch_connections(params)
             hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
             engine = Engine(backend, hibernated, verify=params.verify)
-            reports = Reports(load)
-            loop = EngineLoop(engine, lambda: reports.send(loop.take_reports()))
+            writer = ReportWriter()
+            loop = EngineLoop(engine, lambda: log.question.tell(*writer.packed(loop.take_reports())))
             started.set_result(loop)
-            load.answer({}, pickled(backend.model))
-            log.question = reports.question = runs.get()
+            load.answer({}, *MODEL.packed(backend.model))
+            log.question = runs.get()
             loop.run()
     except EngineError as error:
         log.question.refuse(str(error))
@@ -118,19 +96,13 @@ def _watch_connections(params: LoadParams) -> None:
 
 
 def _use_prompts(loop: EngineLoop, question: Question) -> None:
-    """Calls a method of the PromptBuilder or, without arguments, reads a property."""
-    arguments = pickle.loads(question.parts[0])
-
-    def work(prompts: PromptBuilder) -> object:
-        wanted = getattr(prompts, question.value["name"])
-        return wanted(*arguments[0], **arguments[1]) if arguments else wanted
-
+    work = work_of(question.value["name"], question.parts)
     loop.use_prompts(work).add_done_callback(partial(_answer, question))
 
 
-def _answer(question: Question, done: Future[object]) -> None:
-    error = done.exception()
-    question.answer({"is_good": error is None}, pickled(error or done.result()))
+def _answer(question: Question, done: Future[list[bytes]]) -> None:
+    answer, value = answer_of(done)
+    question.answer(answer, *value)
 
 
 if __name__ == "__main__":

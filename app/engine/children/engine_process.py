@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import pickle
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, Never, TypeVar
 
 from app.engine.children.probe import Fitter, OnProgress, probe_files, unchanged
 from app.engine.children.workers import MAX_WORKERS, RemoteWorker, WorkerState, ask, lost
 from app.engine.prompts.prompt_builder import PromptBuilder
+from app.engine.prompts.prompts_elsewhere import GONE, Answer, PromptsElsewhere
+from app.engine.running import CommandLoop
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, ModelInfo
-from app.protocol.report import HibernatedChat, StepReport
+from app.protocol.wire import COMMAND, LOAD_PARAMS, MODEL, ReportReader
 from app.system.machine import free_memory_bytes
 from app.system.said import Said, said
 from app.system.worker import Worker, WorkerEndedError, WorkerRefusedError
@@ -34,10 +34,9 @@ POLL_S = 0.05
 WORKER_PATIENCE_S = 10.0
 END_S = 2.0  # to end after `stop`: a step on other machines cannot be interrupted
 PROBE_SHARE = 0.3  # of the progress
-GONE = said("The engine stopped.")
 
 
-class EngineProcess:
+class EngineProcess(CommandLoop[Never]):
     """Entering `loaded` loads the model. `run` then takes the child's messages until it ends."""
 
     def __init__(
@@ -48,23 +47,22 @@ class EngineProcess:
         fit: Fitter = unchanged,
     ) -> None:
         """`fit` gets the parameters and the workers, and says how to load, or raises ModelLoadError."""
+        super().__init__(lambda: None, on_reports_ready)
         self._params = params
         self._fit = fit
         self._on_progress = on_progress
-        self._on_reports_ready = on_reports_ready
-        self._reports: deque[StepReport] = deque()
-        self._hibernated: tuple[HibernatedChat, ...] = ()  # as told last: reports come without
+        self._reader = ReportReader()
         self._worker = Worker("app.engine.children.engine_child", keeps_log=True, is_once=True)
         self._progress = PROBE_SHARE
         self._stop_by: float | None = None  # time.monotonic()
-        self._prompt_thread = ThreadPoolExecutor(1, "prompts elsewhere")
+        self._prompts = PromptsElsewhere(self._ask)
         # What is posted is written on a thread, so that a child that does not read never blocks the caller.
         self._writer = ThreadPoolExecutor(1, "engine writer")
 
     # Any thread.
 
     def post(self, command: Command) -> None:
-        self._tell({"do": "post"}, pickled(command))
+        self._tell({"do": "post"}, *COMMAND.packed(command))
 
     def stop(self) -> None:
         self._stop_by = time.monotonic() + END_S
@@ -76,18 +74,7 @@ class EngineProcess:
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """`work` is called here; its calls on the builder run in the child."""
-        try:
-            return self._prompt_thread.submit(work, cast(PromptBuilder, _PromptsElsewhere(self._ask)))
-        except RuntimeError:  # the thread has ended
-            future: Future[T] = Future()
-            future.set_exception(EngineError(GONE))
-            return future
-
-    def take_reports(self) -> list[StepReport]:
-        reports = []
-        while self._reports:
-            reports.append(self._reports.popleft())
-        return reports
+        return self._prompts.use(work)
 
     # The engine thread only.
 
@@ -102,7 +89,7 @@ class EngineProcess:
         finally:
             self._worker.close()
             self._writer.shutdown()
-            self._prompt_thread.shutdown(wait=False)
+            self._prompts.close()
 
     def run(self) -> None:
         """Returns when the engine has ended. Raises EngineError when it has failed or crashed."""
@@ -115,14 +102,14 @@ class EngineProcess:
                 raise self._crash(error) from None
 
     def _loaded_model(self) -> ModelInfo:
-        load = pickled((self._params, log.getEffectiveLevel()))
+        load, params = {"do": "load", "log_level": log.getEffectiveLevel()}, LOAD_PARAMS.packed(self._params)
         try:
-            _, (model,) = self._worker.ask({"do": "load"}, load, on_news=self._on_load_news, every_s=POLL_S)
+            _, model = self._worker.ask(load, *params, on_news=self._on_load_news, every_s=POLL_S)
         except WorkerRefusedError as refusal:
             raise ModelLoadError(str(refusal)) from None
         except WorkerEndedError as error:
             raise ModelLoadError(str(self._crash(error))) from None
-        return cast(ModelInfo, pickle.loads(model))
+        return MODEL.unpacked(model)
 
     def _on_load_news(self, news: dict[str, Any]) -> None:
         if "progress" in news:
@@ -166,12 +153,8 @@ class EngineProcess:
             raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self._params.path.name))
 
     def _take(self, news: dict[str, Any], *reports: bytes) -> None:
-        for report, hibernated in pickle.loads(reports[0]) if reports else ():
-            if hibernated is not None:
-                self._hibernated = hibernated
-            self._reports.append(replace(report, hibernated=self._hibernated))
-        if reports:
-            self._on_reports_ready()
+        for report in self._reader.unpacked(reports) if reports else ():
+            self.put_report(report)
         _log(news)
         if self._stop_by is not None and time.monotonic() >= self._stop_by:
             self._worker.kill()
@@ -182,32 +165,12 @@ class EngineProcess:
         lost_workers = lost(self._params.workers)
         return EngineCrashedError(_crash_message(lost_workers, error), lost_workers)
 
-    def _ask(self, name: str, *arguments: object) -> Any:
+    def _ask(self, name: str, arguments: list[bytes]) -> Answer:
         """On the prompt thread."""
         try:
-            answer, (data,) = self._worker.ask({"do": "prompts", "name": name}, pickled(arguments))
+            return self._worker.ask({"do": "prompts", "name": name}, *arguments)
         except WorkerEndedError:
             raise EngineError(GONE) from None
-        value = pickle.loads(data)
-        if not answer["is_good"]:
-            raise value
-        return value
-
-
-def pickled(value: object) -> bytes:
-    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-
-
-class _PromptsElsewhere:
-    """A proxy of the child's PromptBuilder."""
-
-    def __init__(self, ask: Callable[..., Any]) -> None:
-        self._ask = ask
-
-    def __getattr__(self, name: str) -> Any:
-        if isinstance(getattr(PromptBuilder, name), property):
-            return self._ask(name)
-        return lambda *arguments, **named: self._ask(name, arguments, named)
 
 
 def _log(news: dict[str, Any]) -> None:

@@ -135,6 +135,7 @@ COMMANDS = {
     "chat.trash": Words("Tras&h…", "Restore deleted chats, or delete them permanently"),
     # Model
     "model.switch": Words("S&witch model…", "Choose the model that answers", "Ctrl+Alt+M"),
+    "model.engine": Words("Add an e&ngine…", "Models that a server runs, on this machine or another"),
     "model.hub": Words("&Get more models…", "Models to download that fit this machine"),
     "model.open": Words("&Open model…", "Open a model from a GGUF file", "Ctrl+O"),
     "model.library": Words("&Models…", "Models on this machine, and where to get more", "Ctrl+Shift+M"),
@@ -150,6 +151,16 @@ COMMANDS = {
         "&Cancel loading",
         "Stop loading; the current model stays",
         needs="No model is being loaded.",
+    ),
+    "model.for-all": Words(
+        "Use in &all open chats",
+        "All open chats are answered by the model of this one",
+        needs="All open chats have this model.",
+    ),
+    "model.pin": Words(
+        "&Keep loaded",
+        "The model stays in memory, also when another one needs room or it is idle",
+        needs="No model has been opened.",
     ),
     "model.sleep": Words(
         "E&ject",

@@ -87,7 +87,7 @@ class MessageDraft(QObject):
         session, composer = self._session, self._composer
         figures = self._figures()
         composer.meter.apply(figures)
-        composer.show_forecast(forecast(figures, session.chat.overflow))
+        composer.show_forecast(sentences(forecast(figures, session.chat.overflow), self._destination()))
         composer.show_senses(self._senses_trouble())
         self._show_recording()
         composer.chips.show_tokens(session.tokens.num_tokens)
@@ -185,6 +185,11 @@ class MessageDraft(QObject):
             return ""
         help_text = tr_said(senses.reason) or tr(PROJECTOR_NEEDED)
         return sentences(*(tr(_MISSED[kind]) for kind in missed), help_text)
+
+    def _destination(self) -> str:
+        """Where the files go, if that is another program."""
+        host = self._session.requests.host
+        return tr("Goes to {host}.", host=host) if host and self._session.draft_attachments else ""
 
     def _show_waiting(self) -> None:
         """Queued messages are not sent by themselves after the answer was stopped."""

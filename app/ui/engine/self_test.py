@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QProgressBar, QScrollArea, QWidget
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.look import marks
 from app.look.buttons import dialog_button
@@ -354,7 +354,7 @@ SUFFIX_OF = {JSON: ".json", TEXT: ".txt"}
 class SelfTestMenu(QObject):
     ended_unseen = Signal(str)  # the dialog is closed: a sentence for the status bar
 
-    def __init__(self, test: SelfTest, engine: ActiveEngine, settings: Settings, parent: QWidget) -> None:
+    def __init__(self, test: SelfTest, engine: Engines, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
         self._test = test
         self._engine = engine
@@ -386,6 +386,7 @@ class SelfTestMenu(QObject):
         """Shows the model that a new test would use. A running one keeps its own."""
         if not self._test.is_running:
             model = self._engine.model
+            model = model if model and not model.server else None  # another program's is not tested here
             needed = self_test.needed_memory(model) if model else 0
             self.dialog.apply(model, needed, self_test.free_memory())
 

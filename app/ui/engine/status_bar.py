@@ -125,6 +125,8 @@ def detail_texts(state: ModelState, report: StepReport | None) -> tuple[str, ...
         return ()
     if state.is_asleep:
         return (tr(ASLEEP),)
+    if state.model.is_foreign:
+        return (tr("runs on {host}", host=state.model.host),)
     return cells_text(report, state.model.n_ctx), queue_text(report)
 
 

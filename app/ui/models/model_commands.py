@@ -29,6 +29,7 @@ from app.ui.transcript.empty_chat import EmptyChat
 from app.ui.transcript.greeting import Greeting, Primary, greeting
 
 if TYPE_CHECKING:
+    from app.ui.models.engines_dialog import EnginesDialog
     from app.ui.tabs.chat_view import ChatView
 
 
@@ -50,6 +51,7 @@ class ModelCommands(QObject):
         self._parent = parent
         self.show = command(parent, "model.library", self.show_library)
         self.get_more = command(parent, "model.hub", self.show_hub)
+        self.add_engine = command(parent, "model.engine", self.show_engines)
 
     @cached_property
     def window(self) -> ModelsWindow:
@@ -61,6 +63,15 @@ class ModelCommands(QObject):
     @property
     def shows_hub(self) -> bool:
         return "window" in self.__dict__ and self.window.hub.isVisible()
+
+    @cached_property
+    def engines(self) -> EnginesDialog:
+        from app.ui.models.engines_dialog import EnginesDialog
+
+        return EnginesDialog(self._services.servers, self._parent)
+
+    def show_engines(self) -> None:
+        come_up(self.engines)
 
     def show_library(self) -> None:
         self.window.show_page(self.window.library)

@@ -82,13 +82,26 @@ def fact_texts(model: ModelInfo) -> tuple[str, ...]:
     """What it can and cannot do, as far as its file says."""
     facts = (
         _parameters(model),
-        tr("{number} tokens of context", number=count(model.max_sequence_tokens)),
-        senses_text(model.senses),
+        _context(model),
+        senses_text(model.senses) if model.senses.is_told else "",
         tr("thinks before it answers") if model.thinks else "",
-        tr("can call tools") if model.takes_tools else tr("not made to call tools"),
+        _tools(model),
         tr("same answers beside other chats") if model.is_same_alone else "",
     )
     return tuple(fact for fact in facts if fact)
+
+
+def _context(model: ModelInfo) -> str:
+    if not model.max_sequence_tokens:
+        return tr("context not told by this server")
+    return tr("{number} tokens of context", number=count(model.max_sequence_tokens))
+
+
+def _tools(model: ModelInfo) -> str:
+    """Nothing, where a server does not tell."""
+    if model.takes_tools:
+        return tr("can call tools")
+    return "" if model.is_foreign else tr("not made to call tools")
 
 
 def _parameters(model: ModelInfo) -> str:

@@ -137,6 +137,16 @@ def test_a_model_that_does_not_see_is_said_at_once_and_the_picture_stays(
     assert len(view.composer.chips.chips) == 1
 
 
+def test_files_say_where_they_go_before_they_are_sent(view: ChatView, session: FakeSession) -> None:
+    session.requests.host = "gpu-box:8000"
+    view.message_draft.show_state()
+    assert not view.composer.forecast.isVisible(), "words alone are as expected"
+    session.draft_attachments = (a_picture("cat.png"),)
+    view.message_draft.show_state()
+    assert view.composer.forecast.text() == "Goes to gpu-box:8000."
+    assert view.composer.forecast.isVisible()
+
+
 async def test_a_sound_is_recorded_where_the_model_hears(
     qloop, view: ChatView, session: FakeSession, port_audio: FakePortAudio, qtbot: QtBot
 ) -> None:

@@ -102,6 +102,12 @@ def test_too_little_memory_is_warned_of_but_does_not_forbid(
     assert menu.dialog.start_button.isEnabled()
 
 
+def test_a_model_that_a_server_runs_is_not_tested_here(menu: SelfTestMenu, engine: FakeEngine) -> None:
+    engine.model = model_info(server="http://gpu-box:8000", n_seq_max=0)
+    menu.show_dialog()
+    assert not menu.dialog.start_button.isEnabled()
+
+
 def test_without_a_model_there_is_nothing_to_test(menu: SelfTestMenu, engine: FakeEngine) -> None:
     engine.model = None
     menu.show_dialog()

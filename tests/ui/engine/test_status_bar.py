@@ -64,12 +64,17 @@ def test_a_name_is_no_mnemonic_and_no_markup(bar: StatusBar) -> None:
 def test_the_model_is_named_or_said_to_be_missing() -> None:
     assert model_text(STARTER, None) == "starter · idle"
     assert model_text(ModelState(), None) == "No model"
-    assert model_text(ModelState(failed=BIG), None) == "No model"
+    assert model_text(ModelState(absent=BIG), None) == "No model"
 
 
 def test_a_load_is_told_beside_the_model_that_still_answers() -> None:
     assert model_text(ModelState(loading=BIG), None) == "loading big"
     assert model_text(replace(STARTER, loading=BIG), None) == "starter · loading big"
+
+
+def test_a_model_of_a_server_has_no_cells_to_count() -> None:
+    there = model_info(server="http://gpu-box:8000", n_seq_max=0)
+    assert detail_texts(ModelState(there), None) == ("runs on gpu-box:8000",)
 
 
 def test_a_sleeping_model_says_when_it_comes_back() -> None:

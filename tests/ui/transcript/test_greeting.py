@@ -2,6 +2,7 @@ from pathlib import Path
 
 from app.models.memory_fit import Fit, fit_of
 from app.models.recommended import RECOMMENDED, largest_that_fits, need_bytes
+from app.protocol.media import Senses
 from app.services.model_state import ModelState
 from app.system import paths
 from app.ui.transcript.greeting import (
@@ -55,6 +56,13 @@ def test_a_real_model_names_what_it_can_and_offers_what_it_can_answer() -> None:
     assert fact_texts(model_info(n_ctx=2048)) == (
         "2,048 tokens of context", "text only, no pictures or sound", "not made to call tools",
     )  # fmt: skip
+
+
+def test_what_a_server_does_not_tell_of_its_model_is_not_made_up() -> None:
+    told = Senses(sees=True, is_told=False)
+    model = model_info(server="http://gpu-box:8000", n_seq_max=0, n_ctx=0, senses=told)
+    assert fact_texts(model) == ("context not told by this server",)
+    assert greeting(ModelState(model)).title.startswith("fake · gpu-box:8000")
 
 
 def test_a_base_model_says_so_and_offers_a_notebook() -> None:

@@ -1,0 +1,329 @@
+"""`skein serve --engine` lends its engine to windows elsewhere. On the asyncio loop of the server.
+
+Each window is a caller with turns. What it asks for reads no file here. If its connection breaks, its answers
+go on for a while, and it gets all that it missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from app.api.engine_client import CALLER, EngineClient
+from app.api.errors import ApiError
+from app.api.lent_view import LentView, outputs_alone, thinned
+from app.api.state import ENGINES
+from app.engine.prompts.prompts_elsewhere import answer_of, work_of
+from app.protocol import commands
+from app.protocol.commands import Command, ends
+from app.protocol.errors import EngineError
+from app.protocol.events import EventKind, Told
+from app.protocol.lens import LeaveOut, LensQuestion, ReadAttention
+from app.protocol.model import ModelInfo
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import CellUsage, SlotAnswer, StepReport
+from app.protocol.request import Caller, Request
+from app.protocol.wire import COMMAND, MODEL, ReportWriter, WireError, frame
+from app.remote.link import HEARTBEAT_S, MAX_FRAME_BYTES, PATH, VERSION, Files, Link, first_message
+from app.system.said import packed, said
+
+HELLO_S = 10.0
+GRACE_S = 15 * 60.0  # in which answers go on although nobody reads them
+STATES_S = 0.1  # between two reports with all states
+MANY_BYTES, MOST_BYTES = 2 << 20, 16 << 20  # unread: from there on outputs alone; then the window is given up
+MAX_WINDOWS, MAX_REQUESTS, MAX_CHATS, MAX_QUESTIONS = 64, 256, 10_000, 16
+CONTROL = (commands.Pause, commands.Resume, commands.StepOnce, commands.RunUntil)
+# Every window says these of itself. The lender alone decides about them.
+OURS = (commands.SetFront, commands.SetSpeed, commands.KeepCells, commands.Pin)
+NOT_LENT = said("This engine is lent without control: it cannot be paused from here (--engine-control).")
+
+
+class Lender:
+    def __init__(
+        self, client: EngineClient, *, gives_control: bool = False, grace_s: float = GRACE_S
+    ) -> None:
+        self.client, self.gives_control, self.grace_s = client, gives_control, grace_s
+        self.files = Files()
+        self._windows: dict[str, _Window] = {}
+        client.listeners.append(self._on_reports)
+
+    def add_routes(self, router: web.UrlDispatcher) -> None:
+        router.add_get(PATH, self._serve)
+
+    async def close(self, _application: web.Application) -> None:
+        for window in list(self._windows.values()):
+            window.end()
+
+    def watch_cells(self) -> None:
+        is_watching = any(window.watches_cells for window in self._windows.values())
+        self.client.post(commands.WatchCells(is_watching))
+
+    def leave(self, window: _Window) -> None:
+        self._windows.pop(window.name, None)
+        self.watch_cells()
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        """Raises ApiError (503) while no model is loaded."""
+        model = self.client.model
+        socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_FRAME_BYTES)
+        await socket.prepare(request)
+        try:
+            async with asyncio.timeout(HELLO_S):
+                hello, _ = await first_message(socket)
+            served = request.app[ENGINES].models[0]
+            if refusal := self._refusal(hello, (served.name, *served.aliases)):
+                await socket.send_bytes(frame({"refusal": packed(refusal)}))
+            elif window := self._window(hello):
+                await window.talk(socket, hello["seen"], MODEL.packed(_public(model, hello)))
+            else:
+                await socket.send_bytes(frame({"is_gone": True}))
+        except (WireError, LookupError, TimeoutError, ConnectionError):
+            pass
+        await socket.close()
+        return socket
+
+    def _refusal(self, hello: dict[str, Any], names: Sequence[str]) -> str:
+        version, name = hello.get("version"), hello.get("name")
+        if version != VERSION:
+            return said(
+                "The engine there speaks version {ours}, and this window version {theirs}. "
+                "Update the older Skein of the two.",
+                ours=VERSION,
+                theirs=version if isinstance(version, int) and abs(version) < 1000 else "?",
+            )
+        if name not in names:
+            return said("The engine there has {name} now. Choose it in the list of models.", name=names[0])
+        if not hello.get("session") and len(self._windows) >= MAX_WINDOWS:
+            return said("Too many windows use the engine there. Try again later.")
+        return ""
+
+    def _window(self, hello: dict[str, Any]) -> _Window | None:
+        """The one that was here before, or a new one. None: it was given up."""
+        if hello.get("session"):
+            return self._windows.get(str(hello["session"]))
+        window = _Window(self, secrets.token_urlsafe(16), CALLER.get().program)
+        self._windows[window.name] = window
+        return window
+
+    def _on_reports(self, reports: Sequence[StepReport]) -> None:
+        for window in list(self._windows.values()):
+            window.tell(reports)
+
+
+class _Window:
+    def __init__(self, lender: Lender, name: str, program: str) -> None:
+        self.name, self.watches_cells = name, False
+        self._lender, self._client = lender, lender.client
+        self._caller = Caller(program, name)
+        self._view, self._writer = LentView(), ReportWriter()
+        self._link = Link(self._on_message, lender.files)
+        self._open: dict[str, Request] = {}
+        self._chats: set[str] = set()
+        self._told: StepReport | None = None
+        self._states_at = 0.0
+        self._has_ended = False
+        self._talking: asyncio.Task[Any] | None = None
+        self._questions: set[asyncio.Task[None]] = set()
+        self._patience: asyncio.TimerHandle | None = None
+
+    async def talk(self, socket: web.WebSocketResponse, seen: int, model: list[bytes]) -> None:
+        """Until the connection ends. Raises WireError."""
+        former, self._talking = self._talking, asyncio.current_task()
+        if former:  # of a connection that broke, which only the window has noticed
+            former.cancel()
+            await asyncio.wait({former})
+        if self._patience:
+            self._patience.cancel()
+        welcome = {"session": self.name, "seen": self._link.seen, "clock": time.perf_counter()}
+        try:
+            await socket.send_bytes(frame(welcome, *model))
+            await self._link.run(socket, seen)
+        except WireError:
+            self.end()
+        finally:
+            if self._talking is asyncio.current_task():
+                self._talking = None
+            if not self._talking and not self._has_ended:
+                self._patience = asyncio.get_running_loop().call_later(self._lender.grace_s, self.end)
+
+    def end(self) -> None:
+        """It will not come back: nothing of it is kept."""
+        self._lender.leave(self)
+        for request in self._open.values():
+            self._client.withdraw(request)
+        for chat_id in self._chats:
+            self._client.post(commands.Forget(chat_id))
+        self._open, self._chats = {}, set()
+        self._has_ended = True
+        if self._talking:
+            self._talking.cancel()
+        if self._patience:
+            self._patience.cancel()
+
+    # What the engine says.
+
+    def tell(self, reports: Sequence[StepReport]) -> None:
+        if not reports:
+            return
+        if self._link.num_unseen_bytes > MOST_BYTES:
+            self.end()
+            return
+        told = []
+        for report in reports:
+            ended = [output.request_id for output in report.outputs if output.finish_reason]
+            for request_id in ended:
+                self._open.pop(request_id, None)
+            if not self.watches_cells:
+                report = replace(report, cell_map=None)
+            self._told = self._thinned(self._view.shown(report), is_end=bool(ended))
+            told.append(self._told)
+        self._link.put({"do": "reports"}, *self._writer.packed(told))
+
+    def _thinned(self, report: StepReport, *, is_end: bool) -> StepReport:
+        """An end is told whole: the engine may have nothing to do from there on."""
+        now = time.monotonic()
+        if self._told and self._link.num_unseen_bytes > MANY_BYTES:
+            return outputs_alone(report, self._told)
+        if self._told and report.spans and not is_end and now - self._states_at < STATES_S:
+            return thinned(report, self._told)
+        self._states_at = now
+        return report
+
+    def _say(self, **changes: Any) -> None:
+        """A report for this window alone, of no step."""
+        last = self._client.last_report or StepReport(0, (), (), (), CellUsage(0))
+        self.tell([last.without_step(**changes)])
+
+    # What the window says.
+
+    def _on_message(self, message: dict[str, Any], parts: list[bytes]) -> None:
+        match message["do"]:
+            case "post":
+                self._obey(COMMAND.unpacked(parts))
+            case "prompts":
+                self._answer(message["id"], message["name"], parts)
+            case "bye":
+                asyncio.get_running_loop().call_soon(self.end)
+            case _:
+                raise WireError("this is no message for a lender")
+
+    def _obey(self, command: Command) -> None:
+        command = self._view.named_command(command)
+        for request in [one for one in self._open.values() if ends(command, one)]:
+            self._withdraw(request)
+        match command:
+            case commands.Submit(request):
+                self._submit(self._allowed(request))
+            case commands.ReadAhead(request):
+                self._client.post(commands.ReadAhead(self._allowed(request)))
+            case commands.Abort() | commands.AbortAll():
+                pass
+            case commands.Forget(chat_id):
+                self._chats.discard(chat_id)
+                self._client.post(command)
+            case commands.Fork(_, new_chat_id):
+                self._note_chat(new_chat_id)
+                self._client.post(command)
+            case commands.WatchCells(is_watching):
+                self.watches_cells = is_watching
+                self._lender.watch_cells()
+            case commands.SaveSlot(query_id) | commands.FillSlot(query_id) | commands.EraseSlot(query_id):
+                self._say(answers=(SlotAnswer(query_id, refusal=NOT_LENT),))
+            case _ if isinstance(command, CONTROL) and not self._lender.gives_control:
+                self._say(events=(Told(EventKind.CONNECTION, NOT_LENT),))
+            case _ if isinstance(command, OURS):
+                pass
+            case _:
+                _check(command, self._client.model)
+                self._client.post(command)
+
+    def _allowed(self, request: Request) -> Request:
+        """Raises WireError for a picture under the name of another, whose encoding it would take."""
+        for media in chain.from_iterable(message.media for message in request.messages):
+            if hashlib.sha256(media.file).hexdigest() != media.sha256:
+                raise WireError("a file is not what it says")
+        self._note_chat(request.chat_id)
+        return replace(request, caller=self._caller, is_saved=False, embeds=False)
+
+    def _note_chat(self, chat_id: str) -> None:
+        self._chats.add(chat_id)
+        if len(self._chats) > MAX_CHATS:
+            raise WireError("it has too many chats")
+
+    def _submit(self, request: Request) -> None:
+        if request.request_id in self._open:
+            raise WireError("this is asked already")
+        try:
+            if len(self._open) >= MAX_REQUESTS:
+                raise ApiError(503, said("Too many answers are open. Wait for some of them."))
+            self._client.lend(request, self)
+        except ApiError as error:
+            self._end_request(request, FinishReason.ERROR, str(error))
+        else:
+            self._open[request.request_id] = request
+
+    def _withdraw(self, request: Request) -> None:
+        if self._client.withdraw(request):  # the engine knows nothing of it
+            self._end_request(request, FinishReason.ABORT)
+
+    def _end_request(self, request: Request, reason: FinishReason, notice: str = "") -> None:
+        self._say(outputs=(Output(request.request_id, request.chat_id, "", reason, notice),))
+
+    # It is the `Reader` of its answers. What these say is in the reports.
+
+    def note(self, report: StepReport, request_id: str) -> None: ...
+
+    def put(self, output: Output) -> None: ...
+
+    def fail(self, error: ApiError) -> None:
+        for request in list(self._open.values()):
+            self._client.withdraw(request)
+            self._end_request(request, FinishReason.ERROR, str(error))
+
+    def _answer(self, number: int, name: object, arguments: list[bytes]) -> None:
+        if len(self._questions) >= MAX_QUESTIONS:
+            raise WireError("it asks too much")
+        task = asyncio.ensure_future(self._answered(number, name, arguments))
+        self._questions.add(task)
+        task.add_done_callback(self._questions.discard)
+
+    async def _answered(self, number: int, name: object, arguments: list[bytes]) -> None:
+        done: Future[list[bytes]] = Future()
+        try:
+            done.set_result(await self._client.use_prompts(work_of(name, arguments)))
+        except ApiError as error:
+            done.set_exception(EngineError(str(error)))
+        except Exception as error:  # the window gets it with the answer
+            done.set_exception(error)
+        answer, value = answer_of(done)
+        self._link.put({"do": "answer", "id": number} | answer, *value)
+
+
+def _check(command: Command, model: ModelInfo) -> None:
+    """Raises WireError for questions about tokens that the model does not have."""
+    if not isinstance(command, LensQuestion):
+        return
+    num_tokens = len(command.token_ids)
+    spans = [command.part] if isinstance(command, ReadAttention | LeaveOut) else []
+    spans += command.spans if isinstance(command, LeaveOut) else []
+    if not all(0 <= start < end <= num_tokens for start, end in spans) or not num_tokens:
+        raise WireError("a part is none of the tokens")
+    if max(command.token_ids) >= model.n_vocab:
+        raise WireError("a token is none of the model's")
+
+
+def _public(model: ModelInfo, hello: dict[str, Any]) -> ModelInfo:
+    """Without folders of this machine."""
+    projector = model.senses.projector and Path(model.senses.projector.name)
+    senses = replace(model.senses, projector=projector)
+    return replace(model, path=Path(str(hello["name"])), adapters=(), senses=senses)

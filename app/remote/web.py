@@ -1,0 +1,190 @@
+"""Asks a server over HTTP: with its key, its pinned certificate and the system's proxy. Any asyncio loop.
+
+A failure is one sentence that names the host.
+"""
+
+import asyncio
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from app.models.off_loop import off_loop
+from app.protocol.errors import EngineError, ModelLoadCancelledError
+from app.protocol.load import Server
+from app.system.proxies import proxy_for
+from app.system.said import Said, said
+
+T = TypeVar("T")
+
+CONNECT_S, ASKING_S, POLL_S = 10.0, 15.0, 0.05
+SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
+LINE_BYTES, MAX_BYTES = 2**21, 2**24  # of an event of a stream, and of another answer
+
+
+class ServerError(EngineError):
+    """The server was not reached, or refused. `is_refused`: the same would be refused again."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+        self.is_refused = 400 <= status < 500 and status != 429
+
+
+class UntrustedError(ServerError):
+    """Nobody whom the system trusts has signed the certificate, or it is not the pinned one."""
+
+
+class Web:
+    """One server. Close it on the loop that has used it."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.host = urlsplit(server.url).netloc
+        self._session: aiohttp.ClientSession | None = None
+
+    async def get(self, path: str) -> Any:
+        """The JSON, else the text. Raises ServerError."""
+        async with self._response("GET", path, timeout=aiohttp.ClientTimeout(ASKING_S)) as response:
+            return _read(await response.content.read(MAX_BYTES))
+
+    async def get_if_there(self, path: str) -> Any:
+        """None: the server does not tell."""
+        try:
+            return await self.get(path)
+        except ServerError:
+            return None
+
+    async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """The chunks of an answer while it is written. Leaving the loop ends it there. Raises ServerError."""
+        async with self._response("POST", path, json=body) as response:
+            async for line in response.content:
+                if not line.startswith(b"data:") or line[5:].strip() == b"[DONE]":
+                    continue
+                chunk = _read(line[5:])
+                if not isinstance(chunk, dict):
+                    raise self.strange()
+                if error := chunk.get("error"):
+                    code = error.get("code") if isinstance(error, dict) else None
+                    raise self._refusal(code if isinstance(code, int) else 500, chunk)
+                yield chunk
+
+    async def close(self) -> None:
+        if self._session:
+            await self._session.close()
+
+    def strange(self) -> ServerError:
+        return ServerError(said("{host} sent something that is not an answer.", host=self.host))
+
+    @contextlib.asynccontextmanager
+    async def _response(self, method: str, path: str, **how: Any) -> AsyncIterator[aiohttp.ClientResponse]:
+        url, how = self.server.url + path, {"allow_redirects": False, **how}
+        with self._failures_said():
+            proxy = await off_loop(proxy_for, url)
+            async with self._opened().request(method, url, proxy=proxy, **how) as response:
+                if response.status != 200:
+                    raise self._refusal(response.status, _read(await response.content.read(MAX_BYTES)))
+                yield response
+
+    async def socket(self, path: str, **options: Any) -> aiohttp.ClientWebSocketResponse[bool]:
+        """A WebSocket, to be closed before this one is. Raises ServerError."""
+        url = self.server.url + path
+        with self._failures_said():
+            proxy = await off_loop(proxy_for, url)
+            socket: aiohttp.ClientWebSocketResponse[bool]
+            socket = await self._opened().ws_connect(url, proxy=proxy, **options)
+            return socket
+
+    @contextlib.contextmanager
+    def _failures_said(self) -> Iterator[None]:
+        try:
+            yield
+        except aiohttp.WSServerHandshakeError as error:
+            raise self._refusal(error.status, error.message) from error
+        except (aiohttp.ClientSSLError, aiohttp.ServerFingerprintMismatch) as error:
+            text = said("The certificate of {host} is not trusted: nothing was sent.", host=self.host)
+            raise UntrustedError(text) from error
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            number = getattr(error, "errno", None) or errno.ETIMEDOUT  # a name server's are negative
+            reason = os.strerror(number) if number > 0 else getattr(error, "strerror", "")
+            text = said("{host} cannot be reached: {reason}.", host=self.host, reason=reason)
+            raise ServerError(text) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:  # also TimeoutError
+            text = said("The connection to {host} broke off. Try again.", host=self.host)
+            raise ServerError(text) from error
+
+    def _refusal(self, status: int, answer: Any) -> ServerError:
+        return ServerError(_sentence(self.host, status, _reason(answer) or f"HTTP {status}"), status)
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            key, pin = self.server.key, bytes.fromhex(self.server.fingerprint.replace(":", ""))
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, ssl=_Pinned(pin) if pin else True),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=SILENCE_S),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers={"User-Agent": "skein"} | ({"Authorization": f"Bearer {key}"} if key else {}),
+                read_bufsize=LINE_BYTES,
+            )
+        return self._session
+
+
+async def unless_cancelled(work: Coroutine[Any, Any, T], on_progress: Callable[[float], bool]) -> T:
+    """Raises ModelLoadCancelledError once `on_progress` returns False."""
+    working = asyncio.ensure_future(work)
+    while not (await asyncio.wait([working], timeout=POLL_S))[0]:
+        if not on_progress(0.0):
+            working.cancel()
+            raise ModelLoadCancelledError("It was called off.")
+    return working.result()
+
+
+class _Pinned(aiohttp.Fingerprint):
+    """The one certificate that is trusted, whoever has signed it."""
+
+    def check(self, transport: asyncio.Transport) -> None:
+        try:
+            super().check(transport)
+        except aiohttp.ServerFingerprintMismatch:
+            # aiohttp closes it politely, which would outlive the loop, and asks for its socket before.
+            asyncio.get_running_loop().call_soon(transport.abort)
+            raise
+
+
+def fingerprint_of(url: str) -> str:
+    """SHA-256 of the certificate that is shown there, trusted or not. Waits. Raises OSError, ValueError."""
+    parts = urlsplit(url)
+    shown = ssl.get_server_certificate((parts.hostname or "", parts.port or 443), timeout=CONNECT_S)
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(shown)).digest().hex(":").upper()
+
+
+def _read(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return data.decode("utf-8", "replace")
+
+
+def _reason(answer: Any) -> str:
+    """In whichever of the usual places."""
+    for name in ("error", "message", "detail"):
+        if isinstance(answer, dict) and answer.get(name):
+            return _reason(answer[name])
+    return str(answer).strip()[:300]
+
+
+def _sentence(host: str, status: int, reason: str) -> Said:
+    if status in (401, 403):
+        return said("{host} refuses the key. Change it under Model → Add an engine….", host=host)
+    if status == 429:
+        return said("{host} is busy: {reason} Try again later.", host=host, reason=reason)
+    if status >= 500:
+        return said("{host} has an error: {reason}", host=host, reason=reason)
+    return said("{host} refused: {reason}", host=host, reason=reason)

@@ -1,0 +1,132 @@
+"""The list of servers that run models: nobody is asked unasked, and no key is in the settings."""
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+
+from app.bridge.tasks import finish_all
+from app.models.hub_address import read_token
+from app.protocol.errors import InvalidRequestError
+from app.protocol.load import ServerKind
+from app.remote.opening import secret_name
+from app.remote.web import ServerError, UntrustedError
+from app.services.preferences import Preferences
+from app.services.servers import ServerModel, Servers, pasted
+from app.settings.settings import Settings
+from tests.remote.fake_server import VLLM_MODEL, FakeServer
+
+
+class Ring(KeyringBackend):
+    priority = 1  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        del self.kept[service, username]
+
+
+@pytest.fixture
+def ring():
+    former, ring = keyring.get_keyring(), Ring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(former)
+
+
+@pytest.fixture
+def preferences() -> Preferences:
+    return Preferences(Settings())
+
+
+@pytest.fixture
+def servers(preferences, qapp) -> Servers:
+    return Servers(preferences, preferences)
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "key"),
+    [
+        ("gpu-box:8000", "http://gpu-box:8000", "typed"),
+        (" https://gpu-box:8000/v1/ ", "https://gpu-box:8000", "typed"),
+        ("https://host:8712/?key=linked", "https://host:8712", "typed"),
+        ("https://gateway/openai/v1", "https://gateway/openai", "typed"),
+    ],
+)
+def test_an_address_may_be_written_in_many_ways(text, url, key):
+    server = pasted(text, key)
+    assert (server.url, server.key) == (url, key)
+
+
+def test_a_link_may_bring_its_key():
+    assert pasted("https://host:8712/?key=linked").key == "linked"
+
+
+@pytest.mark.parametrize("text", ["", "ftp://host", "http://", "http://host:none"])
+def test_what_is_no_address_is_refused(text):
+    with pytest.raises(InvalidRequestError, match="https://host:8000"):
+        pasted(text)
+
+
+async def test_a_server_is_kept_without_its_key_and_opened_with_it(qloop, servers, preferences, ring):
+    fake = FakeServer()
+    async with fake.running():
+        server, told = await servers.check(pasted(fake.url, "secret"))
+        num_asked = len(fake.paths)
+        servers.add(server, told.names)
+        await finish_all()
+        assert "secret" not in preferences.settings.model_dump_json()
+        later = Servers(preferences, preferences)
+        address = f"{fake.url}#{VLLM_MODEL['id']}"
+        assert later.models == (ServerModel(address, VLLM_MODEL["id"], fake.url.removeprefix("http://")),)
+        params = later.params_of(address)
+        assert params
+        assert params.server
+        assert (params.server.key, params.server.kind, params.address) == ("", ServerKind.OPENAI, address)
+        assert read_token(secret_name(fake.url)) == "secret", "which `open_remote` asks for"
+        assert len(fake.paths) == num_asked, "nobody is asked before a chat is"
+
+
+async def test_a_removed_server_can_come_back_with_its_key(qloop, servers, ring):
+    servers.add(pasted("gpu-box:8000", "secret"), ("m",))
+    await finish_all()
+    [one] = servers.known
+    servers.remove(one)
+    await finish_all()
+    assert (servers.models, ring.kept) == ((), {})
+    assert servers.params_of("http://gpu-box:8000#m") is None
+    servers.undo_removal(one)
+    await finish_all()
+    assert list(ring.kept.values()) == ["secret"]
+    assert servers.known == (one,)
+
+
+async def test_what_is_no_such_server_is_told(qloop, servers):
+    async with (fake := FakeServer([])).running():
+        with pytest.raises(ServerError, match="lists no models"):
+            await servers.check(pasted(fake.url))
+    with pytest.raises(ServerError, match="cannot be reached"):
+        await servers.check(pasted(fake.url))
+
+
+async def test_a_skein_that_lends_its_engine_is_told_from_one_that_does_not(qloop, servers):
+    skein = {"id": "m", "owned_by": "skein"}
+    for pages, kind in (({}, ServerKind.OPENAI), ({"engine": "Upgrade."}, ServerKind.SKEIN)):
+        async with (fake := FakeServer([skein], **pages)).running():
+            assert (await servers.check(pasted(fake.url)))[0].kind is kind
+
+
+async def test_a_strange_certificate_is_not_told_the_key(qloop, servers):
+    from app.api.certificate import own_certificate
+
+    async with (fake := FakeServer()).running(own_certificate([]).context()):
+        with pytest.raises(UntrustedError):
+            await servers.check(pasted(fake.url, "secret"))
+        assert fake.keys == []
