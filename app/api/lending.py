@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -22,7 +23,7 @@ from aiohttp import web
 from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError
 from app.api.lent_view import LentView, outputs_alone, thinned
-from app.api.state import ENGINES
+from app.api.state import ENGINES, ServedModel
 from app.engine.prompts.prompts_elsewhere import answer_of, work_of
 from app.protocol import commands
 from app.protocol.commands import Command, ends
@@ -73,24 +74,24 @@ class Lender:
         self.watch_cells()
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
-        """Raises ApiError (503) while no model is loaded."""
-        model = self.client.model
-        socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_FRAME_BYTES)
-        await socket.prepare(request)
-        try:
-            async with asyncio.timeout(HELLO_S):
-                hello, _ = await first_message(socket)
-            served = request.app[ENGINES].models[0]
-            if refusal := self._refusal(hello, (served.name, *served.aliases)):
-                await socket.send_bytes(frame({"refusal": packed(refusal)}))
-            elif window := self._window(hello):
-                await window.talk(socket, hello["seen"], MODEL.packed(_public(model, hello)))
-            else:
-                await socket.send_bytes(frame({"is_gone": True}))
-        except (WireError, LookupError, TimeoutError, ConnectionError):
-            pass
-        await socket.close()
-        return socket
+        """The model is awake as long as a window is connected. Raises ApiError (503) while there is none."""
+        async with request.app[ENGINES].lease("") as served:
+            socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_FRAME_BYTES)
+            await socket.prepare(request)
+            with suppress(WireError, LookupError, TimeoutError, ConnectionError):
+                await self._greet(socket, served)
+            await socket.close()
+            return socket
+
+    async def _greet(self, socket: web.WebSocketResponse, served: ServedModel) -> None:
+        async with asyncio.timeout(HELLO_S):
+            hello, _ = await first_message(socket)
+        if refusal := self._refusal(hello, (served.name, *served.aliases)):
+            await socket.send_bytes(frame({"refusal": packed(refusal)}))
+        elif window := self._window(hello):
+            await window.talk(socket, hello["seen"], MODEL.packed(_public(self.client.model, hello)))
+        else:
+            await socket.send_bytes(frame({"is_gone": True}))
 
     def _refusal(self, hello: dict[str, Any], names: Sequence[str]) -> str:
         version, name = hello.get("version"), hello.get("name")
