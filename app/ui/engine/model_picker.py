@@ -199,7 +199,9 @@ def state_texts(state: ModelState) -> tuple[str, str]:
     if state.model:
         doing = loading_text(state) if state.loading else asleep_text(state)
         return state.model.title, doing
-    return (_name_of(state.absent), tr("not loaded")) if state.absent else (tr("No model"), "")
+    if state.absent is None:
+        return tr("No model"), ""
+    return _name_of(state.absent), " · ".join(filter(None, (state.host, tr("not loaded"))))
 
 
 def asleep_text(state: ModelState) -> str:
