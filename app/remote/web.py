@@ -186,5 +186,5 @@ def _sentence(host: str, status: int, reason: str) -> Said:
     if status == 429:
         return said("{host} is busy: {reason} Try again later.", host=host, reason=reason)
     if status >= 500:
-        return said("{host} failed: {reason}", host=host, reason=reason)
+        return said("{host} has an error: {reason}", host=host, reason=reason)
     return said("{host} refused: {reason}", host=host, reason=reason)

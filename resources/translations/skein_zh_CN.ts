@@ -7441,71 +7441,6 @@ accepted</source>
         <translation>与 {host} 的连接已中断。请重试。</translation>
     </message>
     <message>
-        <source>This engine is lent without control: it cannot be paused from here (--engine-control).</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>借出的引擎未授予控制权：无法从这里暂停它（--engine-control）。</translation>
-    </message>
-    <message>
-        <source>The engine there speaks version {ours}, and this window version {theirs}. Update the older Skein of the two.</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>对方引擎使用协议版本 {ours}，此窗口使用版本 {theirs}。请更新两者中较旧的 Skein。</translation>
-    </message>
-    <message>
-        <source>The engine there has {name} now. Choose it in the list of models.</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>对方引擎现在加载的是 {name}。请在模型列表中选择它。</translation>
-    </message>
-    <message>
-        <source>Too many windows use the engine there. Try again later.</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>使用该引擎的窗口过多。请稍后再试。</translation>
-    </message>
-    <message>
-        <source>Too many answers are open. Wait for some of them.</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>未完成的回答过多。请等待其中一些完成。</translation>
-    </message>
-    <message>
-        <source>another caller’s</source>
-        <extracomment>app/inspector/chat_names.py</extracomment>
-        <translation>其他调用方的</translation>
-    </message>
-    <message>
-        <source>connection</source>
-        <extracomment>app/inspector/events.py</extracomment>
-        <translation>连接</translation>
-    </message>
-    <message>
-        <source>The engine stopped because of an error in Skein itself.</source>
-        <extracomment>app/protocol/wire.py</extracomment>
-        <translation>引擎因 Skein 自身的错误而停止。</translation>
-    </message>
-    <message>
-        <source>{host} does not lend its engine (skein serve --engine).</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>{host} 没有借出它的引擎（skein serve --engine）。</translation>
-    </message>
-    <message>
-        <source>The engine at {host} was started again, or did not wait longer.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>{host} 上的引擎已重新启动，或不再等待。</translation>
-    </message>
-    <message>
-        <source>The connection to {host} is broken. Answers go on there, and Skein connects again.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>与 {host} 的连接已断开。回答在对方继续生成，Skein 正在重新连接。</translation>
-    </message>
-    <message>
-        <source>The chat is too long to be sent to {host}.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>对话太长，无法发送到 {host}。</translation>
-    </message>
-    <message>
-        <source>The connection to {host} is there again.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>与 {host} 的连接已恢复。</translation>
-    </message>
-    <message>
         <source>{host} refuses the key. Change it under Model → Add an engine….</source>
         <extracomment>app/remote/web.py</extracomment>
         <translation>{host} 拒绝了密钥。请在“模型 → 添加引擎…”中更改。</translation>
@@ -7523,7 +7458,7 @@ accepted</source>
     <message>
         <source>{host} failed: {reason}</source>
         <extracomment>app/remote/web.py</extracomment>
-        <translation>{host} 出错：{reason}</translation>
+        <translation type="vanished">{host} 出错：{reason}</translation>
     </message>
     <message>
         <source>{host} refused: {reason}</source>
@@ -11299,6 +11234,81 @@ accepted</source>
         <translation>等待你在浏览器中登录。</translation>
     </message>
     <message>
+        <source>This engine is lent without control: it cannot be paused from here (--engine-control).</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>借出的引擎未授予控制权：无法从这里暂停它（--engine-control）。</translation>
+    </message>
+    <message>
+        <source>The engine there speaks version {ours}, and this window version {theirs}. Update the older Skein of the two.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>对方引擎使用协议版本 {ours}，此窗口使用版本 {theirs}。请更新两者中较旧的 Skein。</translation>
+    </message>
+    <message>
+        <source>The engine there has {name} now. Choose it in the list of models.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>对方引擎现在加载的是 {name}。请在模型列表中选择它。</translation>
+    </message>
+    <message>
+        <source>Too many windows use the engine there. Try again later.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>使用该引擎的窗口过多。请稍后再试。</translation>
+    </message>
+    <message>
+        <source>Too many answers are open. Wait for some of them.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>未完成的回答过多。请等待其中一些完成。</translation>
+    </message>
+    <message>
+        <source>another caller’s</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>其他调用方的</translation>
+    </message>
+    <message>
+        <source>connection</source>
+        <extracomment>app/inspector/events.py</extracomment>
+        <translation>连接</translation>
+    </message>
+    <message>
+        <source>The engine stopped because of an error in Skein itself.</source>
+        <extracomment>app/protocol/wire.py</extracomment>
+        <translation>引擎因 Skein 自身的错误而停止。</translation>
+    </message>
+    <message>
+        <source>{host} does not lend its engine (skein serve --engine).</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 没有借出它的引擎（skein serve --engine）。</translation>
+    </message>
+    <message>
+        <source>The model at {host} is being loaded. Try again in a moment.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 上的模型正在加载。请稍后再试。</translation>
+    </message>
+    <message>
+        <source>The engine at {host} was started again, or did not wait longer.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 上的引擎已重新启动，或不再等待。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} is broken. Answers go on there, and Skein connects again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已断开。回答在对方继续生成，Skein 正在重新连接。</translation>
+    </message>
+    <message>
+        <source>The chat is too long to be sent to {host}.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>对话太长，无法发送到 {host}。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} is there again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已恢复。</translation>
+    </message>
+    <message>
+        <source>{host} has an error: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 出错：{reason}</translation>
+    </message>
+    <message>
         <source>Locate…</source>
         <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>定位…</translation>
@@ -12046,7 +12056,7 @@ Switch, load settings, eject</source>
     <message>
         <source>if the server wants one</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
-        <translation>如果服务器需要</translation>
+        <translation type="vanished">如果服务器需要</translation>
     </message>
     <message>
         <source>&amp;Check</source>
@@ -12066,7 +12076,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models; the key is kept in the keyring.</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
-        <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容；密钥保存在密钥环中。</translation>
+        <translation type="vanished">任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容；密钥保存在密钥环中。</translation>
     </message>
     <message>
         <source>Engines</source>
@@ -12074,9 +12084,14 @@ Switch, load settings, eject</source>
         <translation>引擎</translation>
     </message>
     <message>
-        <source>The model at {host} is being loaded. Try again in a moment.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>{host} 上的模型正在加载。请稍后再试。</translation>
+        <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容。</translation>
+    </message>
+    <message>
+        <source>If the server wants one. It is kept in the keyring.</source>
+        <extracomment>app/ui/models/engines_dialog.py</extracomment>
+        <translation>如果服务器需要。它保存在密钥环中。</translation>
     </message>
     <message>
         <source>Asking {url}…</source>

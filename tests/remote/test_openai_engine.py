@@ -244,8 +244,8 @@ async def test_two_answers_are_written_at_once():
         (400, {"error": {"code": 400, "message": "request (13922 tokens) exceeds"}}, "13922 tokens", True),
         (400, {"object": "error", "message": "maximum context length is 4096"}, "length is 4096", True),
         (429, {"detail": "slow down"}, "is busy: slow down", False),
-        (503, {"error": {"message": "Loading model"}}, "failed: Loading model", False),
-        (502, "", "failed: HTTP 502", False),
+        (503, {"error": {"message": "Loading model"}}, "has an error: Loading model", False),
+        (502, "", "has an error: HTTP 502", False),
     ],
 )
 async def test_a_refusal_is_one_sentence_with_the_host(status, body, says, is_refused):
@@ -271,6 +271,8 @@ async def test_a_refusal_is_one_sentence_with_the_host(status, body, says, is_re
         (["no JSON"], "not an answer"),
         ([{"choices": 5}], "not an answer"),
         ([text(tool_calls=[{"index": 0}])], "not an answer"),
+        (["[" * 100_000], "not an answer"),
+        (["x" * 5_000_000], "not an answer"),
     ],
 )
 async def test_of_a_stream_that_breaks_nothing_is_lost(ending, says):

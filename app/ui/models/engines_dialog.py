@@ -21,6 +21,7 @@ from app.remote.introduction import Introduction, title_of
 from app.remote.web import ServerError, UntrustedError, fingerprint_of
 from app.services.servers import Servers, pasted
 from app.settings.settings import ServerSettings
+from app.ui.settings.server_dialog import line, named
 
 WIDTH, LIST_HEIGHT, BUTTON_SIDE = 560, 132, 28
 NAME = Qt.ItemDataRole.UserRole
@@ -35,7 +36,8 @@ class EnginesDialog(QDialog):
         self._servers = servers
         self._asked: Server | None = None  # what is shown is what this one told, or will tell
         self.setWindowTitle(tr("Add an engine"))
-        self.address, self.key = QLineEdit(self), QLineEdit(self)
+        self.address = line("https://gpu-box:8000", tr("Address, or a pasted link"), self)
+        self.key = line("", tr("Key"), self)
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
         self.check = dialog_button(tr("&Check"), self._on_check, self, is_default=True)
@@ -58,14 +60,12 @@ class EnginesDialog(QDialog):
     def _lay_out(self) -> None:
         words = tr(
             "Any server with OpenAI's API: llama-server, vLLM, SGLang, another Skein. Its chats run there. "
-            "Nothing is sent before you check it or use one of its models; the key is kept in the keyring."
+            "Nothing is sent before you check it or use one of its models."
         )
         vbox(
             PlainLabel(words, self, tone="muted", wraps=True),
-            self._named(self.address, tr("Address, or a pasted link"), "https://gpu-box:8000"),
-            self.address,
-            self._named(self.key, tr("Key"), tr("if the server wants one")),
-            self.key,
+            *named(self.address, "", self),
+            *named(self.key, tr("If the server wants one. It is kept in the keyring."), self),
             hbox(self.check, STRETCH),
             self.verdict,
             self.models,
@@ -77,13 +77,6 @@ class EnginesDialog(QDialog):
             margins=20,
         )
         self.setFixedWidth(WIDTH)
-
-    def _named(self, field: QLineEdit, name: str, placeholder: str) -> PlainLabel:
-        field.setAccessibleName(name)
-        field.setPlaceholderText(placeholder)
-        label = PlainLabel(name, self)
-        label.setBuddy(field)
-        return label
 
     # One that may be added
 

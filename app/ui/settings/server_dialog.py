@@ -46,12 +46,12 @@ class ServerDialog(QDialog):
         super().__init__(parent)
         self._known, self._taken = known, taken
         self.setWindowTitle(tr("Change MCP server") if known else tr("Add MCP server"))
-        self.name = _line("", tr("Name"), self)
+        self.name = line("", tr("Name"), self)
         self.kind = ChoiceList(tr("Kind of server"), KINDS, parent=self)
         self.kind.chosen.connect(self._show_kind)
-        self.command = _line("npx -y @modelcontextprotocol/server-everything", tr("Command line"), self)
+        self.command = line("npx -y @modelcontextprotocol/server-everything", tr("Command line"), self)
         self.environment = _text("API_KEY=…", tr("Environment"), self)
-        self.url = _line("https://example.org/mcp", tr("Address"), self)
+        self.url = line("https://example.org/mcp", tr("Address"), self)
         self.headers = _text("Authorization: …", tr("Headers"), self)
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.problem.hide()
@@ -67,22 +67,22 @@ class ServerDialog(QDialog):
     def _lay_out(self) -> None:
         self._command_part, self._address_part = QWidget(self), QWidget(self)
         vbox(
-            *_named(self.command, tr("As you would type it in a terminal."), self._command_part),
-            *_named(
+            *named(self.command, tr("As you would type it in a terminal."), self._command_part),
+            *named(
                 self.environment, tr("One variable on each line. Kept in a private file."), self._command_part
             ),
             on=self._command_part,
             spacing=4,
         )
         vbox(
-            *_named(self.url, "", self._address_part),
-            *_named(self.headers, tr("One header on each line. Kept in a private file."), self._address_part),
+            *named(self.url, "", self._address_part),
+            *named(self.headers, tr("One header on each line. Kept in a private file."), self._address_part),
             on=self._address_part,
             spacing=4,
         )
         foot = hbox(STRETCH, dialog_button(tr("Cancel"), self.reject, self), self.add)
         vbox(
-            *_named(self.name, "", self),
+            *named(self.name, "", self),
             4,
             self.kind,
             self._command_part,
@@ -181,7 +181,7 @@ def _lines(pairs: Collection[tuple[str, str]], between: str) -> str:
     return "\n".join(f"{name}{between}{value}" for name, value in pairs)
 
 
-def _named(control: QWidget, sentence: str, parent: QWidget) -> tuple[QWidget, ...]:
+def named(control: QWidget, sentence: str, parent: QWidget) -> tuple[QWidget, ...]:
     label = PlainLabel(control.accessibleName(), parent)
     label.setBuddy(control)
     label.setContentsMargins(0, 6, 0, 0)
@@ -192,7 +192,7 @@ def _named(control: QWidget, sentence: str, parent: QWidget) -> tuple[QWidget, .
     return label, control, note
 
 
-def _line(placeholder: str, name: str, parent: QWidget) -> QLineEdit:
+def line(placeholder: str, name: str, parent: QWidget) -> QLineEdit:
     line = QLineEdit(parent)
     line.setPlaceholderText(placeholder)
     line.setAccessibleName(name)
