@@ -12,7 +12,7 @@ from app.api.answer_parts import error_of
 from app.api.engine_client import OpenAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import EventStream
-from app.api.state import CLIENT
+from app.api.state import client_of
 from app.protocol.answer_format import PLAIN_TEXT, AnswerFormat
 from app.protocol.output import FinishReason, MessageDelta, Output, SampledToken, Usage
 
@@ -98,7 +98,7 @@ async def _send(
     """Sends the outputs up to the first error, which it raises as ApiError."""
     events: list[Event] = []
     for index, output in batch:
-        if error := error_of(output, request.app[CLIENT]):
+        if error := error_of(output, client_of(request)):
             await stream.send(*events)
             raise error
         events += await chunks.of(index, output)
@@ -109,5 +109,5 @@ async def _send(
 
 def _raise_first_error(request: web.Request, batch: list[tuple[int, Output]]) -> None:
     for _index, output in batch:
-        if error := error_of(output, request.app[CLIENT]):
+        if error := error_of(output, client_of(request)):
             raise error

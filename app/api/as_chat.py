@@ -9,13 +9,18 @@ from aiohttp import web
 
 from app.api.chat_fields import ChatFields
 from app.api.json_body import AnyObject, Body, beside, validated
+from app.api.state import take_model
 
 Part = TypeVar("Part", bound=Body)
 
 
 async def as_chat(request: web.Request, body: Callable[[], AnyObject]) -> ChatFields:
-    """`body` makes the body of a chat completion of the one that was read. Raises ApiError."""
+    """`body` makes the body of a chat completion of the one that was read; its model is taken.
+
+    Raises ApiError.
+    """
     fields = await beside(request, lambda: validated(body(), ChatFields))
+    await take_model(request)
     await fields.tokenize_biases(request)
     return fields
 

@@ -19,7 +19,7 @@ from app.api.errors import ApiError, unavailable
 from app.api.json_body import beside, is_whole_object
 from app.api.media import with_read_media
 from app.api.shelves import with_shelf
-from app.api.state import CLIENT
+from app.api.state import client_of
 from app.protocol.errors import PromptTooLongError, RequestError
 from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCall, ToolCallDelta, new_call_id
 from app.protocol.sampling import shown
@@ -79,7 +79,7 @@ class ChatAnswers:
         self.outputs = outputs
         self.answers = [ChatAnswer() for _request in outputs.requests]
         self._request = request
-        client = request.app[CLIENT]
+        client = client_of(request)
         self._readers = [client.reading.open(max_calls) for _request in outputs.requests]
 
     def __enter__(self) -> Self:
@@ -123,7 +123,7 @@ class ChatAnswers:
         try:
             delta = await self._readers[index].read(text, is_last)
         except RequestError as error:
-            if self._request.app[CLIENT].is_closed:  # and its reader with it
+            if client_of(self._request).is_closed:  # and its reader with it
                 raise unavailable(SERVER_STOPPED) from error
             raise ApiError(500, str(error)) from error
         answer = self.answers[index]
@@ -140,7 +140,7 @@ class ChatAnswers:
 
 async def answer_chat(request: web.Request, fields: ChatFields) -> ChatAnswers:
     """Submits the chat. Raises ApiError and RequestError."""
-    client = request.app[CLIENT]
+    client = client_of(request)
     sampling = client.sampling
     requests = await beside(request, lambda: fields.requests(sampling))
     requests = await with_read_media(request, requests)
@@ -156,7 +156,7 @@ async def count_prompt_tokens(request: web.Request, fields: ChatFields) -> int:
 
     Raises ApiError and RequestError.
     """
-    client = request.app[CLIENT]
+    client = client_of(request)
     sampling = client.sampling
     asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
     [read] = await with_read_media(request, [asked])

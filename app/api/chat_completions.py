@@ -14,7 +14,7 @@ from app.api.json_body import json_response
 from app.api.llama_answer import answer_json
 from app.api.openai import ChoiceChunks, ChunkFrame
 from app.api.parameters import read_sampling_fields
-from app.api.state import CLIENT
+from app.api.state import client_of
 from app.protocol.output import Output, ToolCall, ToolCallDelta
 
 
@@ -42,7 +42,7 @@ async def _whole_answer(request: web.Request, fields: ChatFields) -> dict[str, A
     usage = usage_json(usages, fields.num_copies)
     warnings = warnings_json(fields.warnings, answers[0].whole.format.warnings, chat.warnings)
     body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **warnings)
-    if request.app[CLIENT].defaults.is_verbose if fields.verbose is None else fields.verbose:
+    if client_of(request).defaults.is_verbose if fields.verbose is None else fields.verbose:
         body["__verbose"] = await answer_json(request, chat.outputs, 0, answers[0].whole)
     return body
 

@@ -20,7 +20,7 @@ from app.api.errors import invalid
 from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, MAX_TOKENS, ChoiceChunks, ChunkFrame, OpenAiFields, limit
 from app.api.parameters import Prompt, SamplingFields, listed, pieces_of, read_sampling_fields
-from app.api.state import CLIENT
+from app.api.state import client_of
 from app.engine.prompts.infill import Gap, infill_tokens
 from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.output import Output, SampledToken
@@ -66,7 +66,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 async def completions(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, CompletionFields)
     _refuse_unknown(fields)
-    client = request.app[CLIENT]
+    client = client_of(request)
     frame = ChunkFrame.of(request, "text_completion", "cmpl")
     prompts = await _with_gaps(request, fields) if fields.suffix else fields.prompts
     requests = await beside(request, partial(fields.requests, client.sampling, prompts))
@@ -97,7 +97,7 @@ async def _with_gaps(request: web.Request, fields: CompletionFields) -> list[Pro
         if not isinstance(prompt[0], str):
             raise invalid("suffix: the prompt before it must be a text, not tokens.", "suffix")
         gap = Gap(prompt[0], "", fields.suffix or "")
-        prompts.append(await gap_tokens(request.app[CLIENT], gap, limit(fields.max_tokens)))
+        prompts.append(await gap_tokens(client_of(request), gap, limit(fields.max_tokens)))
     return prompts
 
 
@@ -110,7 +110,7 @@ async def _echoes(request: web.Request, fields: CompletionFields) -> list[str]:
         pieces = [one.encode() if isinstance(one, str) else prompts.written([one])[0] for one in prompt]
         return b"".join(pieces).decode("utf-8", "replace")
 
-    client = request.app[CLIENT]
+    client = client_of(request)
     texts = [await client.use_prompts(partial(written, prompt=prompt)) for prompt in fields.prompts]
     return [text for text in texts for _ in range(fields.num_copies)]
 
@@ -188,7 +188,7 @@ class GenerateFields(SamplingFields):
 
 async def generate(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, GenerateFields)
-    client, warnings = request.app[CLIENT], warnings_json(fields.warnings)
+    client, warnings = client_of(request), warnings_json(fields.warnings)
     prompts = [(fields.prompt,)]
     asked = partial(fields.requests_for, client.sampling, prompts, max_tokens=fields.max_tokens)
     with client.answer(*await beside(request, asked)) as answers:

@@ -22,7 +22,7 @@ from app.api.engine_client import EngineClient
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, json_response, read_fields
 from app.api.parameters import Piece, Pieces, PromptObject, listed, pieces_of
-from app.api.state import CLIENT, TEXT_ENGINES, model_name
+from app.api.state import TEXT_ENGINES, model_name, take_model
 from app.engine.embedding import TextTokenizer
 from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.load import Pooling
@@ -74,7 +74,7 @@ Texts = OneText | Annotated[list[OneText], Field(min_length=1, max_length=MAX_TE
 
 
 class EmbeddingFields(Body):
-    """`model` may be anything: there is only one."""
+    """`model` may be anything where there is only one."""
 
     input: Texts | None = None
     content: Texts | None = None  # asks for llama-server's form of the answer
@@ -110,7 +110,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def openai_embeddings(request: web.Request) -> web.Response:
-    fields, client = await read_fields(request, EmbeddingFields), embedder_of(request)
+    fields, client = await read_fields(request, EmbeddingFields), await embedder_of(request)
     if fields.input is None and client.model.pooling is not Pooling.NONE:
         return await _in_llama_servers_form(fields, client)
     items: list[str] = []
@@ -119,7 +119,7 @@ async def openai_embeddings(request: web.Request) -> web.Response:
         written = _base64(vector) if fields.encoding_format == "base64" else as_json(vector.tolist())
         items.append(f'{{"object":"embedding","index":{len(items)},"embedding":{written}}}')
         num_tokens += num_of_text
-    head = as_json({"object": "list", "model": name_of(client, request.app), "usage": usage_json(num_tokens)})
+    head = as_json({"object": "list", "model": model_name(request), "usage": usage_json(num_tokens)})
     return _joined(f'{head[:-1]},"data":[', items, "]}")
 
 
@@ -130,7 +130,7 @@ async def one_of_each(
 
     With `cuts`, of a text that is too long the vector of its beginning.
     """
-    client = embedder_of(request)
+    client = await embedder_of(request)
     if client.model.pooling is Pooling.NONE:
         raise invalid("With --pooling none there is a vector for each token: ask /embeddings for them.")
     async for vectors, num_tokens in embedded(client, _tokenizers(fields, client, cuts=cuts)):
@@ -138,7 +138,8 @@ async def one_of_each(
 
 
 async def embeddings(request: web.Request) -> web.Response:
-    return await _in_llama_servers_form(await read_fields(request, EmbeddingFields), embedder_of(request))
+    fields = await read_fields(request, EmbeddingFields)
+    return await _in_llama_servers_form(fields, await embedder_of(request))
 
 
 async def _in_llama_servers_form(fields: EmbeddingFields, client: EngineClient) -> web.Response:
@@ -152,10 +153,10 @@ async def _in_llama_servers_form(fields: EmbeddingFields, client: EngineClient) 
     return _joined("[", items, "]")
 
 
-def embedder_of(request: web.Request) -> EngineClient:
-    """Raises ApiError."""
-    embedder = request.app[TEXT_ENGINES].embedder
-    if embedder is None:
+async def embedder_of(request: web.Request) -> EngineClient:
+    """That beside the chat models, else the model that the request names. Raises ApiError and EngineError."""
+    embedder = (await take_model(request, request.app[TEXT_ENGINES].embedder)).client
+    if embedder.model.pooling is None:
         raise invalid(NO_EMBEDDINGS)
     if embedder.model.pooling is Pooling.RANK:
         raise invalid(ONLY_RANKS)
@@ -243,13 +244,8 @@ def usage_json(num_tokens: int) -> dict[str, int]:
     return {"prompt_tokens": num_tokens, "total_tokens": num_tokens}
 
 
-def name_of(client: EngineClient, application: web.Application) -> str:
-    """The public name of the model behind `client`."""
-    return model_name(application) if client is application[CLIENT] else client.model.name
-
-
 class RerankFields(Body):
-    """`model` may be anything: there is only one."""
+    """`model` may be anything where there is only one."""
 
     query: str
     documents: Documents | None = None
@@ -260,8 +256,8 @@ class RerankFields(Body):
 
 async def rerank(request: web.Request) -> web.Response:
     fields = await read_fields(request, RerankFields)
-    ranker = request.app[TEXT_ENGINES].ranker
-    if ranker is None or ranker.model.pooling is not Pooling.RANK:
+    ranker = (await take_model(request, request.app[TEXT_ENGINES].ranker)).client
+    if ranker.model.pooling is not Pooling.RANK:
         raise invalid(NO_RANKING)
     documents = fields.texts or fields.documents
     if not documents:
@@ -280,5 +276,5 @@ async def rerank(request: web.Request) -> web.Response:
     best = results[: fields.top_n]
     if fields.texts is not None:
         return json_response(best)
-    name = name_of(ranker, request.app)
-    return json_response({"object": "list", "model": name, "usage": usage_json(total), "results": best})
+    body = {"object": "list", "model": model_name(request), "usage": usage_json(total), "results": best}
+    return json_response(body)

@@ -31,6 +31,7 @@ class Limits:
 
 
 LIMITS = web.AppKey("limits", Limits)
+NAMED_MODEL = web.RequestKey("named_model", str)
 
 
 AnyObject = dict[str, Any]
@@ -62,7 +63,7 @@ class Body(BaseModel):
 async def read_fields(request: web.Request, kind: type[Fields]) -> Fields:
     """Raises ApiError."""
     body = await _read(request)
-    return await beside(request, lambda: _fields(body, kind))
+    return await beside(request, lambda: _fields(request, body, kind))
 
 
 async def beside(request: web.Request, work: Callable[[], T]) -> T:
@@ -87,8 +88,11 @@ async def _read(request: web.Request) -> bytes:
     return body
 
 
-def _fields(body: bytes, kind: type[Fields]) -> Fields:
-    return validated(parse_object(body), kind)
+def _fields(request: web.Request, body: bytes, kind: type[Fields]) -> Fields:
+    value = parse_object(body)
+    name = value.get("model")
+    request[NAMED_MODEL] = name if isinstance(name, str) else ""
+    return validated(value, kind)
 
 
 def validated(value: dict[str, Any], kind: type[Fields]) -> Fields:

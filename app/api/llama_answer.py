@@ -10,7 +10,7 @@ from app.api import parameters
 from app.api.answer_parts import logprobs_json, probabilities_json, timings_json
 from app.api.answering import Whole
 from app.api.engine_client import OpenAnswers
-from app.api.state import CLIENT, model_name
+from app.api.state import client_of, model_name
 from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.model import ModelInfo
 from app.protocol.output import SampledToken
@@ -53,7 +53,7 @@ def drafting_json(model: ModelInfo, asked: int | None = None) -> dict[str, Any]:
 
 async def settings_json(request: web.Request, asked: Request) -> dict[str, Any]:
     """The settings an answer is generated with."""
-    client = request.app[CLIENT]
+    client = client_of(request)
     sampling = asked.sampling or client.sampling
     biases = dict(sampling.logit_bias)
     if sampling.ignore_eos:
@@ -79,7 +79,7 @@ async def prompt_text(request: web.Request, asked: Request) -> str:
     def written(prompts: PromptBuilder) -> bytes:
         return b"".join(prompts.written(prompts.build(asked).text_tokens))
 
-    return (await request.app[CLIENT].use_prompts(written)).decode("utf-8", "replace")
+    return (await client_of(request).use_prompts(written)).decode("utf-8", "replace")
 
 
 async def answer_json(request: web.Request, answers: OpenAnswers, index: int, whole: Whole) -> dict[str, Any]:
@@ -92,7 +92,7 @@ async def answer_json(request: web.Request, answers: OpenAnswers, index: int, wh
         "tokens": whole.token_ids,
         "id_slot": answers.seq_ids.get(index, -1),
         "stop": True,
-        "model": model_name(request.app),
+        "model": model_name(request),
         "tokens_predicted": usage.num_generated_tokens,
         "tokens_evaluated": usage.num_prompt_tokens,
         "generation_settings": await settings_json(request, asked),

@@ -12,7 +12,7 @@ from hashlib import sha256
 from aiohttp import web
 
 from app.api.errors import invalid
-from app.api.state import CLIENT
+from app.api.state import client_of
 from app.engine.media.encoder import cannot
 from app.media.reading import MediaReading, MediaRefusedError
 from app.protocol.media import Media, MediaKind
@@ -72,7 +72,7 @@ async def with_read_media(request: web.Request, asked: list[Request]) -> list[Re
     """Requests of one body, which have the same messages. Raises ApiError."""
     if not any(message.media for message in asked[0].messages):
         return asked
-    senses = request.app[CLIENT].model.senses
+    senses = client_of(request).model.senses
     reader = request.app[MEDIA_READER]
     messages: list[Message] = []
     for message in asked[0].messages:

@@ -34,7 +34,7 @@ class StreamOptions(Body):
 
 
 class OpenAiFields(SamplingFields):
-    """`model` may be anything: there is only one."""
+    """`model` may be anything where there is only one."""
 
     max_tokens: MaxTokens | None = None
     n: Annotated[int, Field(ge=1, le=MAX_COPIES)] | None = None
@@ -71,7 +71,7 @@ class ChunkFrame:
 
     @classmethod
     def of(cls, request: web.Request, kind: str, id_prefix: str) -> ChunkFrame:
-        return cls(kind, model_name(request.app), f"{id_prefix}-{uuid.uuid4().hex}")
+        return cls(kind, model_name(request), f"{id_prefix}-{uuid.uuid4().hex}")
 
     def around(self, choices: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
         return {

@@ -16,7 +16,7 @@ from pydantic import Field, PrivateAttr
 
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, read_fields
-from app.api.state import CLIENT
+from app.api.state import client_of, take_model
 from app.protocol.errors import InvalidRequestError
 from app.protocol.request import Request
 from app.protocol.sampling import INTEGERS, MAX_BIAS, MAX_SEED, NEVER, SamplingParams, shown
@@ -188,7 +188,7 @@ class SamplingFields(Body):
         if sum(map(len, texts)) > MAX_BIAS_CHARS:
             raise invalid(f"logit_bias: the texts may have {MAX_BIAS_CHARS:,} characters together.")
         if texts:
-            self._tokens_of = await request.app[CLIENT].use_prompts(
+            self._tokens_of = await client_of(request).use_prompts(
                 lambda prompts: {text: prompts.tokenize(text, parse_special=False) for text in texts}
             )
 
@@ -237,6 +237,7 @@ Sampling = TypeVar("Sampling", bound=SamplingFields)
 async def read_sampling_fields(request: web.Request, kind: type[Sampling]) -> Sampling:
     """Raises ApiError."""
     fields = await read_fields(request, kind)
+    await take_model(request)
     await fields.tokenize_biases(request)
     return fields
 

@@ -41,13 +41,18 @@ from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import (
-    CLIENT,
+    ENGINES,
     PRESENTATION,
+    ROUTER,
     SHELVES,
     TEXT_ENGINES,
+    OneModel,
     Presentation,
+    Router,
+    ServedModels,
     ServedShelves,
     TextEngines,
+    hold_model,
 )
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.request import Caller
@@ -79,12 +84,13 @@ class ApiServer:
 
     def __init__(
         self,
-        client: EngineClient,
+        engines: EngineClient | ServedModels,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
         key: str | None,
         presentation: Presentation | None = None,
+        router: Router | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
         shelf_access: ServedShelves | None = None,
@@ -97,9 +103,9 @@ class ApiServer:
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one.
 
+        `router` are the engines once more, if callers may load and unload models.
         Allowed origins and hosts are patterns of `settings.api_access`.
         """
-        self._client = client
         # "localhost" could be two sockets, and a free port of one is not one of the other.
         self._hosts = ["127.0.0.1" if name == "localhost" else name for name in host.split(",")]
         self._port = port
@@ -108,6 +114,8 @@ class ApiServer:
         self._tls = tls
         self._allowed_origins, self._allowed_hosts = allowed_origins, allowed_hosts
         self._presentation = presentation or Presentation()
+        self._engines: ServedModels = OneModel(engines) if isinstance(engines, EngineClient) else engines
+        self._router = router
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
         self._shelf_access = shelf_access
@@ -158,8 +166,8 @@ class ApiServer:
         """Ends every answer and every connection."""
         if self._server:
             self._server.close()
-        for client in {self._client, *self._text_engines.every}:
-            client.close()
+        for engines in (self._engines, *self._text_engines.every):
+            engines.close()
         if self._tool_box:
             await self._tool_box.close()
         if self._runner:
@@ -168,10 +176,12 @@ class ApiServer:
 
     def _application(self) -> web.Application:
         application = web.Application(
-            middlewares=[_answer_errors, self._check, streams.record],
+            middlewares=[_answer_errors, self._check, streams.record, hold_model],
             client_max_size=self._limits.max_body_bytes,
         )
-        application[CLIENT] = self._client
+        application[ENGINES] = self._engines
+        if self._router:
+            application[ROUTER] = self._router
         application[LIMITS] = self._limits
         application[MEDIA_READER] = MediaReader()
         application[PRESENTATION] = self._presentation

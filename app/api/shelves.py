@@ -14,7 +14,7 @@ from aiohttp import web
 
 from app.api.errors import invalid
 from app.api.json_body import json_response
-from app.api.state import CLIENT, SHELVES
+from app.api.state import SHELVES, client_of, take_model
 from app.chats.attachment import with_attachments
 from app.protocol.request import SHELF, Message, Request, Role
 from app.shelves.documents import with_text_before
@@ -31,7 +31,8 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def shelves(request: web.Request) -> web.Response:
-    access, room = request.app.get(SHELVES), request.app[CLIENT].model.max_sequence_tokens
+    access, served = request.app.get(SHELVES), await take_model(request)
+    room = served.info.max_sequence_tokens
     listed = await access.ask(partial(_listed, room)) if access else []
     return json_response({"object": "list", "data": listed})
 
@@ -41,7 +42,7 @@ async def with_shelf(request: web.Request, name: str, requests: Sequence[Request
     access = request.app.get(SHELVES)
     if access is None:
         raise invalid(NO_SHELVES, "shelf")
-    room = request.app[CLIENT].model.max_sequence_tokens
+    room = client_of(request).model.max_sequence_tokens
     return await access.ask(partial(_with_shelf, name, requests, room))
 
 

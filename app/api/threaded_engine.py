@@ -28,14 +28,13 @@ STACK_BYTES = 64 << 20  # the native library is written for the 8 MB of a main t
 
 OnProgress = Callable[[float], bool]
 # Takes the callbacks for load progress and for reports.
-OpenEngine = Callable[
-    [OnProgress, Callable[[], None]], AbstractContextManager[tuple[ModelInfo, RunningEngine]]
-]
+OpenedEngine = AbstractContextManager[tuple[ModelInfo, RunningEngine]]
+OpenEngine = Callable[[OnProgress, Callable[[], None]], OpenedEngine]
 OnReports = Callable[[Sequence[StepReport]], None]
 
 
 class ThreadedEngine:
-    """`ended` has the error that ended the engine, or None after `stop`.
+    """Loads once. `ended` has the error that ended the engine, or None after `stop`.
 
     Made and used on the thread of the asyncio loop.
     """
@@ -45,10 +44,6 @@ class ThreadedEngine:
     def __init__(self, open_engine: OpenEngine) -> None:
         self._on_reports: OnReports = lambda _reports: None
         self._asyncio_loop = asyncio.get_running_loop()
-        self.begin_anew(open_engine)
-
-    def begin_anew(self, open_engine: OpenEngine) -> None:
-        """Once it has ended, it may be started again, with another engine."""
         self._open_engine = open_engine
         self._engine: RunningEngine | None = None
         self._loaded: asyncio.Future[ModelInfo] = self._asyncio_loop.create_future()
@@ -74,11 +69,19 @@ class ThreadedEngine:
             raise self.ended.result() or ModelLoadCancelledError("The load was called off.")
         return self._loaded.result()
 
-    async def stop(self) -> None:
-        """Ends a load or the loop, and returns when the thread has ended."""
+    @property
+    def is_called_off(self) -> bool:
+        return self._stop_requested.is_set()
+
+    def call_off(self) -> None:
+        """Ends a load or the loop, soon."""
         self._stop_requested.set()
         if self._engine:
             self._engine.stop()
+
+    async def stop(self) -> None:
+        """Ends a load or the loop, and returns when the thread has ended."""
+        self.call_off()
         if self._thread.ident is not None:
             await self.ended
             self._thread.join()

@@ -5,9 +5,10 @@ Settings made for the model in the window apply where the options say nothing. K
 
 import argparse
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from app.engine import opening
@@ -34,10 +35,8 @@ def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
         metavar="PATH",
         help="GGUF file (default: the starter model)",
     )
-    parser.add_argument("--slots", type=_at_least(1), metavar="N", help=slots_help)
-    parser.add_argument(
-        "--ctx", type=_at_least(0), metavar="N", help="context size in tokens; 0 is automatic"
-    )
+    parser.add_argument("--slots", type=at_least(1), metavar="N", help=slots_help)
+    parser.add_argument("--ctx", type=at_least(0), metavar="N", help="context size in tokens; 0 is automatic")
     parser.add_argument(
         "--isolated",
         action=argparse.BooleanOptionalAction,
@@ -50,7 +49,7 @@ def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
         default=None,
         help="keep all cells of sliding-window layers: chats can be rolled back anywhere, but are slower",
     )
-    parser.add_argument("--threads", type=_at_least(0), metavar="N", help="CPU threads; 0 is automatic")
+    parser.add_argument("--threads", type=at_least(0), metavar="N", help="CPU threads; 0 is automatic")
     parser.add_argument(
         "--draft",
         type=int,
@@ -150,7 +149,7 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--text-tokens",
-        type=_at_least(0),
+        type=at_least(0),
         default=0,
         metavar="N",
         help="longest text to embed or rank; 0: 2048, or what the model takes. Memory grows with it",
@@ -189,13 +188,21 @@ def loads_of(options: argparse.Namespace, default_slots: int) -> Loads:
 
 
 def open_engine(
-    params: LoadParams, on_progress: OnProgress, on_reports_ready: Callable[[], None]
+    params: LoadParams,
+    on_progress: OnProgress,
+    on_reports_ready: Callable[[], None],
+    reclaimable: Mapping[str, int] | None = None,
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
-    """Raises EngineError on entering."""
+    """Beside others: `reclaimable` is what they would free (`fitted`), `turn` around each step (`StepTurns`).
+
+    Raises EngineError on entering.
+    """
     if params.embeds:
-        return opening.open_embedding_engine(params, on_progress, on_reports_ready)
+        return opening.open_embedding_engine(params, on_progress, on_reports_ready, turn=turn)
     hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
-    return opening.open_engine(params, on_progress, on_reports_ready, fitted, hibernated)
+    fit = partial(fitted, reclaimable=reclaimable)
+    return opening.open_engine(params, on_progress, on_reports_ready, fit, hibernated, turn=turn)
 
 
 def warning_of(params: LoadParams) -> str:
@@ -216,7 +223,7 @@ def _known_path(path: Path, settings: Settings) -> Path:
     return next((Path(name) for name in settings.models if os.path.realpath(name) == place), path)
 
 
-def _at_least(least: int) -> Callable[[str], int]:
+def at_least(least: int) -> Callable[[str], int]:
     def number(text: str) -> int:
         if not text.strip().isdecimal() or int(text) < least:
             raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")

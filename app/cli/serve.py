@@ -8,25 +8,33 @@ import os
 import signal
 import ssl
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from app.api.certificate import Certificate, own_certificate
-from app.api.engine_client import Defaults, EngineClient
+from app.api.engine_client import Defaults
 from app.api.guard import is_loopback, new_key
 from app.api.lending import Lender
+from app.api.model_router import ModelRouter, Offer
 from app.api.server import ApiServer
-from app.api.sleeping_engine import SleepingEngine
-from app.api.state import Presentation, ServedShelves, TextEngines
-from app.api.threaded_engine import ThreadedEngine
+from app.api.state import ASKED, Presentation, ServedShelves, TextEngines
+from app.api.threaded_engine import OnProgress, OpenedEngine
 from app.cli import headless
 from app.engine.children.text_models import TextModels
 from app.engine.loop import SWITCH_INTERVAL_S
 from app.engine.prompts.prompt_builder import PromptBuilder
+from app.engine.turns import StepTurns
+from app.models.catalog import scan
+from app.models.folders import Folder, folders
+from app.models.model_file import FOR_TEXTS, FileKind, ModelFile, ModelSource, name_of
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError, ModelLoadCancelledError
-from app.protocol.load import LoadParams
+from app.protocol.load import LoadParams, Pooling
+from app.protocol.model import ModelInfo
 from app.protocol.request import Overflow
 from app.settings.api_access import EVERY_PAGE, fault_of_hosts, fault_of_origins, words_of
 from app.settings.settings import Settings
@@ -69,6 +77,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     headless.add_model_options(
         parser, slots_help=f"answers computed at the same time (default: {DEFAULT_SLOTS})"
     )
+    _add_library(parser)
     parser.add_argument(
         "--alias",
         type=_words,
@@ -137,6 +146,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     try:
         options.defaults.check()
         options.tool_box = _tool_box(options)
+        options.offers = _offers(options) if options.models_dir or options.library else []
     except (InvalidRequestError, ValueError, OSError) as error:
         parser.error(str(error))
     if options.sleep_idle_seconds is not None and not 0 < options.sleep_idle_seconds < MAX_IDLE_S:
@@ -159,6 +169,86 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     if options.no_api_key and not all(map(is_loopback, hosts)):
         parser.error(f"--no-api-key: on {options.host} other machines could ask; a key is needed there")
     return options
+
+
+OF_ONE_MODEL = (
+    "alias", "draft_model", "mmproj", "workers", "embedding_model", "rerank_model", "embeddings",
+    "rerank",
+)  # fmt: skip
+ABOUT_ONE = ", ".join(["FILE", "--model", *(f"--{name.replace('_', '-')}" for name in OF_ONE_MODEL)])
+MAX_MODELS = 4  # as in llama-server
+
+
+def _add_library(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("several models, each loaded when a request names it")
+    group.add_argument(
+        "--models-dir",
+        type=_words,
+        default=(),
+        metavar="FOLDER,…",
+        help="serve all models in these folders, and in those inside them",
+    )
+    group.add_argument("--library", action="store_true", help="serve all models that the window lists")
+    group.add_argument(
+        "--models-max",
+        type=headless.at_least(0),
+        default=MAX_MODELS,
+        metavar="N",
+        help=f"models loaded at once, if memory allows; 0: as many as fit (default: {MAX_MODELS})",
+    )
+
+
+def _offers(options: argparse.Namespace) -> list[Offer]:
+    """The models that requests can name by their files' names or by their titles. Raises ValueError."""
+    if options.model != paths.starter_model() or any(getattr(options, name) for name in OF_ONE_MODEL):
+        raise ValueError(f"--models-dir and --library go without {ABOUT_ONE}: these are about one model")
+    chosen = [Folder(Path(path).absolute(), ModelSource.FOLDER) for path in options.models_dir]
+    if gone := next((one.path for one in chosen if not one.path.exists()), None):
+        raise ValueError(f"--models-dir: there is no folder {gone}")
+    listed = folders(Settings.load(paths.settings_file())) if options.library else ()
+    found = scan((*chosen, *listed), is_all=False)
+    files = [one for one in found if one.kind in (FileKind.CHAT, *FOR_TEXTS)]
+    if not files:
+        raise ValueError("there are no models in these folders")
+    stems = Counter(name_of(one.path) for one in files)
+    titles = Counter(one.title for one in files)
+    turns = StepTurns()
+    return [
+        Offer(
+            partial(_open_offered, options, one.path, partial(turns.turn, one.path)),
+            _info(one),
+            stem if stems[stem := name_of(one.path)] == 1 else f"{one.path.parent.name}/{stem}",
+            (one.title,) if titles[one.title] == 1 and one.title not in stems else (),
+            options.tags,
+        )
+        for one in files
+    ]
+
+
+POOLINGS = {FileKind.EMBEDDING: Pooling.MODEL, FileKind.RERANKER: Pooling.RANK}
+
+
+def _info(file: ModelFile) -> ModelInfo:
+    """As far as its header tells."""
+    known = ModelInfo(
+        file.path, file.name, f"{file.family} {file.quantisation}", file.family, 0, file.num_params,
+        file.size_bytes, file.n_ctx_train, file.n_ctx_train, 1, 0, quantisation=file.quantisation,
+    )  # fmt: skip
+    return replace(known, has_template=file.has_template, pooling=POOLINGS.get(file.kind))
+
+
+def _open_offered(
+    options: argparse.Namespace,
+    path: Path,
+    turn: Callable[[], AbstractContextManager[None]],
+    reclaimable: Mapping[str, int],
+    on_progress: OnProgress,
+    on_reports_ready: Callable[[], None],
+) -> OpenedEngine:
+    """With the settings of that moment. On the engine's thread."""
+    of_this = argparse.Namespace(**vars(options) | {"model": path})
+    params = headless.loads_of(of_this, DEFAULT_SLOTS).main
+    return headless.open_engine(params, on_progress, on_reports_ready, reclaimable, turn)
 
 
 def _add_access(parser: argparse.ArgumentParser) -> None:
@@ -262,32 +352,29 @@ def _words(text: str) -> tuple[str, ...]:
 
 async def _serve(options: argparse.Namespace) -> int:
     """Engines have threads of their own; this one is for the sockets, which are there before the model."""
-    loads = headless.loads_of(options, DEFAULT_SLOTS)
-    params = loads.main
-    if warning := headless.warning_of(params):
-        _warn(warning)
-    main = _Served(params, options.sleep_idle_seconds, options.defaults)
-    if options.engine and params.embeds:
-        raise EngineError("--engine: a model that turns texts into vectors has no engine to lend.")
-    lender = Lender(main.client, gives_control=options.engine_control) if options.engine else None
-    embedder, ranker = (
-        _Served(one, options.sleep_idle_seconds) if one else None for one in (loads.embedder, loads.ranker)
-    )
-    every = [one for one in (main, embedder, ranker) if one]
-    of_main = main.client if params.embeds else None
-    texts = TextEngines(
-        embedder.client if embedder else of_main,
-        ranker.client if ranker else of_main,
-    )
-    shelves = None if options.no_shelves else _Shelves(main.client, options)
-    presentation = Presentation(options.alias, options.tags, not options.no_monitoring)
+    asked_to_stop = _when_asked_to_stop()
+    every = {} if options.offers else _alone(options)
+    routers = {name: one.router for name, one in every.items()}
+    if options.offers:  # nothing is loaded before it is asked for
+        routers["main"] = ModelRouter(
+            options.offers,
+            max_loaded=options.models_max,
+            idle_s=options.sleep_idle_seconds,
+            defaults=options.defaults,
+        )
+    main = routers["main"]
+    if options.engine and (options.offers or every["main"].params.embeds):
+        raise EngineError("--engine: name one model that answers; it is lent alone.")
+    lender = Lender(main, gives_control=options.engine_control) if options.engine else None
+    shelves = None if options.no_shelves else _Shelves(options)
     server = ApiServer(
-        main.client,
+        main,
         host=options.host,
         port=options.port,
         key=_key(options),
-        presentation=presentation,
-        text_engines=texts,
+        presentation=Presentation(not options.no_monitoring),
+        router=main if options.offers else None,
+        text_engines=TextEngines(routers.get("embedder"), routers.get("ranker")),
         tool_box=options.tool_box,
         tls=_tls(options),
         allowed_origins=words_of(options.allow_origin),
@@ -296,54 +383,76 @@ async def _serve(options: argparse.Namespace) -> int:
         shelf_access=ServedShelves(shelves.source) if shelves else None,
         lender=lender,
     )
-    asked_to_stop = _when_asked_to_stop()
     await server.start()
     opening = asyncio.ensure_future(_open(options.tool_box)) if options.tool_box else None
     try:
-        for one in every:
+        for one in every.values():
             await _load(one, asked_to_stop)
         # Python's collector looks at all objects, on any thread: now and then 50 ms, which may be the loop's.
         gc.freeze()
-        if main.engine.model:
+        if main.models:
             print(f"listening on {server.address}", flush=True)
-        while lost_workers := await _lost_workers(main, every, asked_to_stop):
-            _warn(f"{main.engine.ended.result()} {LOADED_AGAIN}")
-            main.client.fail_open(LOADED_AGAIN)
-            params = params.without_workers(lost_workers)
-            main.engine.begin_anew(partial(headless.open_engine, params))
-            await _load(main, asked_to_stop)
-            _warn("it answers again." if main.engine.model else "it was stopped.")
+        while error := await _failure(every.values(), asked_to_stop):
+            if not _lost_workers(error):
+                raise error
+            _warn(f"{error} {LOADED_AGAIN}")
+            await _load(every["main"], asked_to_stop)
+            _warn("it was stopped." if asked_to_stop.done() else "it answers again.")
     finally:
         if opening:
             opening.cancel()
         await server.stop()
         if shelves:
             await shelves.close()
-        for one in every:
-            await one.engine.stop()
-    for one in every:
-        if one.engine.ended.done() and (error := one.engine.ended.result()):
-            raise error
+        for router in routers.values():
+            await router.stop()
     return 0
 
 
 class _Served:
-    """An engine and its client. With `sleep_after_s` its model is unloaded while it is idle."""
+    """A model alone. `failed` has the error that ended its engine, or kept it from loading."""
 
     def __init__(
-        self, params: LoadParams, sleep_after_s: float | None, defaults: Defaults | None = None
+        self, params: LoadParams, options: argparse.Namespace, turns: StepTurns, *, is_main: bool
     ) -> None:
-        opener = partial(headless.open_engine, params)
-        self.engine = SleepingEngine(opener, sleep_after_s) if sleep_after_s else ThreadedEngine(opener)
-        self.client = EngineClient(self.engine, defaults=defaults)
+        self.params, self._turns = params, turns
+        self.failed: asyncio.Future[EngineError] = asyncio.get_running_loop().create_future()
+        aliases, tags = (options.alias, options.tags) if is_main else ((), ())
+        self.router = ModelRouter(
+            [Offer(self._open, aliases=aliases, tags=tags)],
+            idle_s=options.sleep_idle_seconds,
+            defaults=options.defaults if is_main else None,
+            on_failed=self._on_failed,
+        )
+
+    def _open(
+        self, _held: Mapping[str, int], on_progress: OnProgress, on_reports_ready: Callable[[], None]
+    ) -> OpenedEngine:
+        turn = partial(self._turns.turn, self)
+        return headless.open_engine(self.params, on_progress, on_reports_ready, turn=turn)
+
+    def _on_failed(self, error: EngineError) -> None:
+        """The next load leaves out what was lost."""
+        self.params = self.params.without_workers(_lost_workers(error))
+        if not self.failed.done():
+            self.failed.set_result(error)
+
+
+def _alone(options: argparse.Namespace) -> dict[str, _Served]:
+    """The main model, and those that embed and rank beside it, if there are such."""
+    loads = headless.loads_of(options, DEFAULT_SLOTS)
+    if warning := headless.warning_of(loads.main):
+        _warn(warning)
+    chosen = {"main": loads.main, "embedder": loads.embedder, "ranker": loads.ranker}
+    turns = StepTurns()
+    return {name: _Served(one, options, turns, is_main=name == "main") for name, one in chosen.items() if one}
 
 
 class _Shelves:
     """The window's shelves, as far as it has read them, with the models that it searches them with."""
 
-    def __init__(self, client: EngineClient, options: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace) -> None:
         settings = Settings() if options.no_settings else Settings.load(paths.settings_file())
-        self._client = client
         self._index = ShelfIndex(paths.shelf_texts_file(), is_read_only=True)
         self._models = TextModels()
         finder = ShelfFinder(self._index, self._models)
@@ -357,7 +466,7 @@ class _Shelves:
         await self._index.close()
 
     def _room(self) -> int:
-        return self._client.model.max_sequence_tokens
+        return ASKED.get().model.max_sequence_tokens
 
     async def _count(self, text: str) -> int:
         """Raises ApiError (503) without a model."""
@@ -366,20 +475,21 @@ class _Shelves:
             pieces = (text[start : start + PIECE_CHARS] for start in range(0, len(text), PIECE_CHARS))
             return sum(len(prompts.tokenize(piece, parse_special=False)) for piece in pieces)
 
-        return await self._client.use_prompts(work)
+        return await ASKED.get().use_prompts(work)
 
 
 async def _load(served: _Served, asked_to_stop: asyncio.Future[None]) -> None:
     """Loads the model, unless a signal stops it. Raises EngineError."""
     if asked_to_stop.done():
         return
-    loading = asyncio.ensure_future(served.engine.start(served.client.on_reports))
+    served.failed = asyncio.get_running_loop().create_future()
+    loading = asyncio.ensure_future(served.router.start())
     await asyncio.wait((loading, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
     if not loading.done():
-        await served.engine.stop()
+        served.router.close()
+        await served.router.stop()
     try:
         await loading
-        await served.client.template_facts()
     except ModelLoadCancelledError:
         if not asked_to_stop.done():
             raise
@@ -391,13 +501,15 @@ async def _open(tool_box: ToolBox) -> None:
         _warn(problem)
 
 
-async def _lost_workers(
-    main: _Served, every: Sequence[_Served], asked_to_stop: asyncio.Future[None]
-) -> tuple[str, ...]:
-    """Waits until an engine or the program ends. Returns the lost workers; empty if none was the cause."""
-    ends: list[asyncio.Future[Any]] = [asked_to_stop, *(one.engine.ended for one in every)]
+async def _failure(every: Iterable[_Served], asked_to_stop: asyncio.Future[None]) -> EngineError | None:
+    """Waits until an engine or the program ends; None is the program."""
+    failures = [one.failed for one in every]
+    ends: list[asyncio.Future[Any]] = [asked_to_stop, *failures]
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-    error = main.engine.ended.result() if main.engine.ended.done() else None
+    return next((one.result() for one in failures if one.done()), None)
+
+
+def _lost_workers(error: EngineError) -> tuple[str, ...]:
     return error.lost_workers if isinstance(error, EngineCrashedError) else ()
 
 

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from queue import Empty
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
@@ -120,9 +121,15 @@ class TextTokenizer(PromptBuilder):
 class EmbeddingLoop(CommandLoop[Command]):
     """Runs an embedder until it is stopped. A `RunningEngine`."""
 
-    def __init__(self, embedder: Embedder, on_reports_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        on_reports_ready: Callable[[], None],
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Each step is computed inside of a `turn`, see `StepTurns`."""
         super().__init__(embedder.interrupt, on_reports_ready)
-        self._embedder = embedder
+        self._embedder, self._turn = embedder, turn
         self._prompt_thread = PromptThread(TextTokenizer(embedder))
         slots = (SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(embedder.model.n_seq_max))
         self._slots = tuple(slots)
@@ -144,7 +151,9 @@ class EmbeddingLoop(CommandLoop[Command]):
             while not self._stopping:
                 self._receive()
                 if self._waiting or self._outputs:
-                    self.put_report(self._embed_next())
+                    with self._turn():
+                        report = self._embed_next()
+                    self.put_report(report)
             self._end_all(FinishReason.ABORT, "")
         except Exception as error:  # the root of this thread: all requests must end
             reason = said("The engine stopped: {reason} Load the model again.", reason=str(error))

@@ -10,7 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
@@ -96,9 +96,16 @@ _Letter = _Prepared | _PreparedAhead | _Refitted | _Seen | _Encoded
 class EngineLoop(CommandLoop[_Letter]):
     """Runs an engine until it is stopped. Values cross, objects stay."""
 
-    def __init__(self, engine: Engine, on_reports_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        on_reports_ready: Callable[[], None],
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Each step is computed inside of a `turn`, see `StepTurns`."""
         super().__init__(engine.interrupt, on_reports_ready)
         self._engine = engine
+        self._turn = turn
         self._preparing: dict[str, Request] = {}  # the engine thread only
         self._prompt_thread = PromptThread(
             engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
@@ -161,7 +168,9 @@ class EngineLoop(CommandLoop[_Letter]):
         """One step or, while paused, the plan of the next one."""
         stepping = self._engine.stepping
         if self._engine.has_work and not stepping.is_paused:
-            self.put_report(self._engine.step())
+            with self._turn():
+                report = self._engine.step()
+            self.put_report(report)
         if not self._engine.has_open_answers and not self._preparing:
             stepping.note_no_work()
         if stepping.is_paused:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from app.engine.backend import Backend
@@ -41,15 +41,17 @@ def open_engine(
     fit: Fitter,
     hibernated: HibernatedChats | None = None,
     open_backend: OpenBackend = open_probed_backend,
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Iterator[tuple[ModelInfo, RunningEngine]]:
     """With workers it gets a process of its own, since losing one may crash it. Call `run` on this thread.
 
-    `on_progress` gets 0 … 1 and cancels by returning False. Raises EngineError.
+    `on_progress` gets 0 … 1 and cancels by returning False. Each step of one in this process is computed
+    inside of a `turn`. Raises EngineError.
     """
     if not params.workers and not params.own_process:
         with open_backend(params, on_progress, fit) as backend:
             engine = Engine(backend, hibernated, verify=params.verify)
-            yield backend.model, EngineLoop(engine, on_reports_ready)
+            yield backend.model, EngineLoop(engine, on_reports_ready, turn)
         return
 
     def fit_with(params: LoadParams, workers: Sequence[Device]) -> LoadParams:
@@ -69,7 +71,8 @@ def open_embedding_engine(
     on_progress: OnProgress,
     on_reports_ready: Callable[[], None],
     open_embedder: OpenEmbedder | None = None,
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Iterator[tuple[ModelInfo, EmbeddingLoop]]:
     """As `open_engine`, for a model that turns texts into vectors."""
     with (open_embedder or open_probed_embedder)(params, on_progress) as embedder:
-        yield embedder.model, EmbeddingLoop(embedder, on_reports_ready)
+        yield embedder.model, EmbeddingLoop(embedder, on_reports_ready, turn)

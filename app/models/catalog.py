@@ -44,9 +44,12 @@ OnProgress = Callable[[int, int], bool]  # files done, of how many; False ends t
 
 
 def scan(
-    folders: Iterable[Folder], on_progress: OnProgress = lambda _done, _all: True
+    folders: Iterable[Folder],
+    on_progress: OnProgress = lambda _done, _all: True,
+    *,
+    is_all: bool = True,
 ) -> tuple[ModelFile, ...]:
-    """The models, by name."""
+    """The models, by name. Where these folders are not all that there are, those of others are remembered."""
     found = list(islice(_find(folders), MAX_MODELS))
     memory = _Memory(paths.model_headers_file())
     models = []
@@ -55,6 +58,8 @@ def scan(
             memory.keep_others()
             break
         models.append(memory.recall(one) or _read(one, memory))
+    if not is_all:
+        memory.keep_others()
     memory.save()
     return tuple(sorted(models, key=lambda model: (model.name.casefold(), str(model.path))))
 

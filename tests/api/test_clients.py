@@ -19,9 +19,11 @@ from app.protocol.load import LoadParams
 from app.system import paths
 from tests.api.conftest import KEY, Served, serving, until
 from tests.api.parrot import CALL, with_tools
+from tests.api.test_model_router import Library, serving_many
 
 pytestmark = pytest.mark.native
 
+WHO = [{"role": "user", "content": "Who?"}]
 SUM = [{"role": "user", "content": "What is 2 + 2?"}]
 
 
@@ -387,3 +389,21 @@ class TestCurl:
             assert served.num_steps > 0
             await until(lambda: served.client.num_open == 0)
             await nothing_more_is_computed(served)
+
+
+async def test_a_client_of_each_kind_names_one_of_several_models() -> None:
+    async with serving_many(Library()) as many:
+        async with openai_client(many) as client:
+            assert [one.id async for one in client.models.list()] == ["a", "b", "c"]
+            for name in ("a", "b"):
+                chat = await client.chat.completions.create(model=name, messages=WHO)
+                assert (chat.model, chat.choices[0].message.content) == (name, f"I am {name}.")
+            with pytest.raises(openai.BadRequestError, match="model 'd' not found"):
+                await client.chat.completions.create(model="d", messages=WHO)
+        async with anthropic_client(many) as claude:
+            message = await claude.messages.create(model="c", messages=WHO, max_tokens=20)
+            assert (message.model, message.content[0].text) == ("c", "I am c.")
+        async with ollama_client(many) as llama:
+            assert [one.model for one in (await llama.list()).models] == ["a", "b", "c"]
+            answer = await llama.chat("a:latest", WHO)
+            assert (answer.model, answer.message.content) == ("a", "I am a.")

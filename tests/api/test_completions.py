@@ -2,7 +2,6 @@
 
 import pytest
 
-from app.api.state import Presentation
 from tests.api.conftest import endless, serving
 from tests.api.parrot import Parrot
 from tests.conftest import TINY_CONTEXT
@@ -14,7 +13,7 @@ GREEDY = {"prompt": "some words", "max_tokens": 6, "temperature": 0}
 
 
 async def test_an_answer_has_openais_frame():
-    async with serving(endless(), presentation=Presentation(("clever",))) as served:
+    async with serving(endless(), aliases=("clever",)) as served:
         status, body = await served.post(PATH, GREEDY)
         assert status == 200
         assert body["id"].startswith("cmpl-")

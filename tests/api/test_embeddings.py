@@ -17,9 +17,10 @@ import pytest
 from app.api.embeddings import normalised
 from app.api.engine_client import EngineClient
 from app.api.server import ApiServer
-from app.api.state import TextEngines
+from app.api.state import OneModel, TextEngines
 from app.api.threaded_engine import ThreadedEngine
 from app.engine.opening import OpenEmbedder, open_embedding_engine
+from app.engine.turns import StepTurns
 from app.protocol.errors import DecodeError, DecodeInterruptedError
 from app.protocol.load import LoadParams, Pooling
 from tests.api.conftest import SOON, Served, serving, until
@@ -62,18 +63,19 @@ class FakeEmbedder(CountingBackend):
 
 @contextlib.asynccontextmanager
 async def serving_texts(
-    embedder: Any = None, open_embedder: OpenEmbedder | None = None
+    embedder: Any = None, open_embedder: OpenEmbedder | None = None, turn: Any = contextlib.nullcontext
 ) -> AsyncIterator[Served]:
     """A server whose only model turns texts into vectors."""
     embedder = embedder or FakeEmbedder()
     opener = open_embedder or (lambda _params, _on_progress: contextlib.nullcontext(embedder))
 
     def open_engine(on_progress: Any, on_reports_ready: Any) -> Any:
-        return open_embedding_engine(LoadParams(embedder.model.path), on_progress, on_reports_ready, opener)
+        params = LoadParams(embedder.model.path)
+        return open_embedding_engine(params, on_progress, on_reports_ready, opener, turn)
 
     engine = ThreadedEngine(open_engine)
     client = EngineClient(engine)
-    server = ApiServer(client, key=None, text_engines=TextEngines(client, client))
+    server = ApiServer(client, key=None)
     await server.start()
     async with aiohttp.ClientSession() as http:
         await engine.start(client.on_reports)
@@ -82,6 +84,18 @@ async def serving_texts(
         finally:
             await server.stop()
             await engine.stop()
+
+
+async def test_texts_are_computed_in_turns_with_other_engines():
+    turns = StepTurns()
+
+    class Watched(FakeEmbedder):
+        def embed(self, texts: Any) -> Any:
+            assert turns._running == "texts"
+            return super().embed(texts)
+
+    async with serving_texts(Watched(), turn=lambda: turns.turn("texts")) as served:
+        await embed(served, input=["Hi", "there"])
 
 
 async def embed(served: Served, **fields: Any) -> Any:
@@ -317,7 +331,7 @@ async def test_ollamas_clients_may_send_nothing_or_too_much():
 
 async def test_a_chat_model_and_an_embedder_are_served_beside_each_other():
     async with serving_texts() as texts:
-        engines = TextEngines(texts.client)
+        engines = TextEngines(OneModel(texts.client))
         async with serving(CountingBackend(**TINY_CONTEXT), text_engines=engines) as served:
             status, _ = await served.post("/generate", {"prompt": "Hi", "max_tokens": 2})
             assert status == 200

@@ -389,7 +389,7 @@ async def test_a_chat_becomes_its_prompt_and_nothing_is_computed(opener):
 async def test_props_tell_what_is_served_but_not_where_it_lies():
     backend = CountingBackend(**TINY_CONTEXT, path=Path("/secret-folder/model.gguf"))
     defaults = Defaults(temperature=0.5, seed=42, max_tokens=64)
-    async with serving(backend, defaults=defaults, presentation=Presentation(("clever",))) as served:
+    async with serving(backend, defaults=defaults, aliases=("clever",)) as served:
         status, props = await served.get("/props")
     assert status == 200
     assert (props["model_path"], props["model_alias"], props["total_slots"]) == ("model.gguf", "clever", 4)

@@ -12,7 +12,6 @@ from aiohttp import web
 
 from app.api import event_stream
 from app.api.json_body import Limits
-from app.api.state import Presentation
 from app.protocol.errors import EngineError
 from tests.api.conftest import KEY, SOON, endless, serving, until
 from tests.conftest import TINY_CONTEXT
@@ -167,7 +166,7 @@ async def test_neither_answers_nor_logs_tell_paths_keys_or_prompts(caplog):
 
 
 async def test_the_model_goes_by_its_alias():
-    async with serving(presentation=Presentation(names=("clever",))) as served:
+    async with serving(aliases=("clever",)) as served:
         assert (await served.get("/v1/models"))[1]["data"][0]["id"] == "clever"
         assert (await served.get("/v1/models/clever"))[0] == 200
         assert (await served.get("/v1/models/other"))[0] == 404

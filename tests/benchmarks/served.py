@@ -18,6 +18,7 @@ from unittest import mock
 
 import aiohttp
 
+from app.api import model_router
 from app.cli import serve
 from tests.benchmarks.lateness import Lateness
 
@@ -73,7 +74,7 @@ def serving(*arguments: str) -> Iterator[Served]:
 
 def main() -> int:
     path, lateness = Path(sys.argv[1]), Lateness()
-    with mock.patch.object(serve, "EngineClient", lateness.client()):
+    with mock.patch.object(model_router, "EngineClient", lateness.client()):
         code = serve.main(sys.argv[2:])
     lateness.write(path)
     return code

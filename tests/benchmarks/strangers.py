@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from app.api import model_router
 from app.chats.chat import Chat, Turn
 from app.chats.exports import skein
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset, as_object
-from app.cli import serve
 from app.engine.backend import Backend
 from app.engine.detokenizer import Detokenizer
 from app.engine.prompts.chat_template import LimitedChatTemplate
@@ -251,7 +251,7 @@ def hostile_process(lateness: Lateness) -> Iterator[Path]:
 
     with (
         mock.patch("app.api.engine_client.EngineClient", client),
-        mock.patch.object(serve, "EngineClient", client),
+        mock.patch.object(model_router, "EngineClient", client),
         mock.patch("app.engine.engine.Detokenizer", Broken),
         mock.patch("app.engine.prompts.prompt_builder._template_of", template_of),
         mock.patch("app.engine.prompts.prompt_builder.ChatWorker", partial(_Templates, sources)),

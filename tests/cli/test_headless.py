@@ -9,6 +9,8 @@ from urllib.error import HTTPError
 import pytest
 
 from app.cli import ask, headless
+from app.models import memory_fit
+from app.protocol.errors import ModelLoadError, NoRoomYetError
 from app.protocol.load import USUAL_DRAFTED_TOKENS, KvType, LoadParams, LoraAdapter
 from app.settings.settings import AdapterSettings, ModelSettings, Settings
 from app.system import paths
@@ -139,3 +141,14 @@ def test_workers_change_no_answer_and_the_loss_of_one_is_made_good(tiny_gguf, ca
             assert f"{machine.address}, which held part of the model, no longer responds" in told
             assert ask_server(address, "k", "/generate", body)["text"] == expected
             assert end(process) == (0, "")
+
+
+@pytest.mark.parametrize(("held", "error"), [({"": 1 << 40}, NoRoomYetError), ({}, ModelLoadError)])
+def test_what_others_would_free_makes_a_load_wait_that_else_is_refused(
+    held: dict[str, int], error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_fit, "free_memory_bytes", lambda: 1 << 20)
+    params = LoadParams(paths.starter_model(), n_ctx=512, n_threads=1)
+    with pytest.raises(ModelLoadError) as raised, headless.open_engine(params, lambda _: True, print, held):
+        pass
+    assert raised.type is error

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import serve
+from app.settings.settings import Settings
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
 from app.shelves.shelf import Shelf, write_shelves
@@ -138,6 +139,12 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         (["--mcp-servers-json", "x", "--no-api-key"], "list of MCP servers"),
         (["--mcp-servers-config", "/no/such/file", "--no-api-key"], "/no/such/file"),
         (["--slot-save-path", "/no/such/folder", "--no-api-key"], "/no/such/folder"),
+        (["--models-dir", "/no/such/folder", "--no-api-key"], "/no/such/folder"),
+        (["--models-dir", "resources/help", "--no-api-key"], "there are no models"),
+        (["--models-dir", ".", "--alias", "x", "--no-api-key"], "go without FILE, --model, --alias"),
+        (["--models-dir", ".", "x.gguf", "--no-api-key"], "go without FILE"),
+        (["--library", "--model", "x.gguf", "--no-api-key"], "go without FILE"),
+        (["--models-max", "-1", "--no-api-key"], "no whole number"),
     ],
 )
 def test_what_cannot_be_is_said_without_a_traceback(arguments, message, capfd):
@@ -210,6 +217,48 @@ def test_an_idle_server_frees_its_model_and_loads_it_again_for_the_next_request(
             pass
         assert ask(address, "", "/generate", {"prompt": "x", "max_tokens": 1})["usage"]["completion_tokens"]
         assert end(process) == (0, "")
+
+
+def test_models_of_folders_are_loaded_when_a_request_names_them(tiny_gguf, tmp_path):
+    for name, kind in (("one", "llama"), ("two", "qwen3"), ("vectors", "bert")):
+        (tmp_path / f"{name}.gguf").symlink_to(tiny_gguf(kind))
+    limits = ["--models-max", "2", "--threads", "1", "--ctx", "256"]
+    with serving("--models-dir", str(tmp_path), *limits, "--no-api-key") as process:
+        address = address_of(process)
+
+        def states() -> dict[str, str]:
+            return {one["id"]: one["status"]["value"] for one in ask(address, "")["data"]}
+
+        assert states() == {"one": "unloaded", "two": "unloaded", "vectors": "unloaded"}
+        for name in ("one", "two"):
+            answer = ask(address, "", "/v1/completions", {"model": name, "prompt": "x", "max_tokens": 2})
+            assert answer["model"] == name
+        body = ask(address, "", "/v1/embeddings", {"model": "vectors", "input": "Hello"})
+        assert (body["model"], len(body["data"][0]["embedding"])) == ("vectors", 32)
+        assert states() == {"one": "unloaded", "two": "loaded", "vectors": "loaded"}
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            ask(address, "", "/v1/embeddings", {"model": "one", "input": "Hello"})
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            ask(address, "", "/generate", {"model": "three", "prompt": "x"})
+        assert end(process) == (0, "")
+
+
+def test_two_files_of_one_name_are_told_apart_by_their_folders(tiny_gguf, tmp_path):
+    for folder in ("new", "old"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "same.gguf").write_bytes(tiny_gguf("llama").read_bytes())
+    options = serve._parse(["--models-dir", str(tmp_path), "--no-api-key"])
+    assert [one.name for one in options.offers] == ["new/same", "old/same"]
+    assert [one.aliases for one in options.offers] == [(), ()]
+
+
+def test_the_library_is_what_the_window_lists(tiny_gguf):
+    settings = Settings.load(paths.settings_file())
+    settings.model_folders = [tiny_gguf("llama").parent]
+    settings.save()
+    names = [one.name for one in serve._parse(["--library", "--no-api-key"]).offers]
+    assert tiny_gguf("llama").stem in names
+    assert paths.starter_model().stem in names
 
 
 def test_tools_of_mcp_servers_and_of_files_are_there_from_the_first_request(tmp_path):

@@ -96,8 +96,8 @@ async def lending(**options: Any) -> AsyncIterator[tuple[Served, Lender]]:
     of_lender = {name: options.pop(name) for name in ("gives_control", "grace_s") if name in options}
     made: list[Lender] = []
 
-    def make(client: Any) -> Lender:
-        made.append(Lender(client, **of_lender))
+    def make(engines: Any) -> Lender:
+        made.append(Lender(engines, **of_lender))
         return made[0]
 
     hosts = ["127.0.0.1"]  # on any port: through a proxy

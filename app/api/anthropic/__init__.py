@@ -24,7 +24,7 @@ async def messages(request: web.Request) -> web.StreamResponse:
     fields = await read_fields(request, MessagesFields)
     chat_fields = await as_chat(request, fields.chat_body)
     with await answer_chat(request, chat_fields) as chat:
-        message = AnthropicAnswer(model_name(request.app), fields, chat)
+        message = AnthropicAnswer(model_name(request), fields, chat)
         if fields.stream:
             return await stream_answers(request, chat.outputs, message)
         await chat.to_their_end()

@@ -157,7 +157,7 @@ class OutputConfig(Body):
 
 
 class MessagesFields(SamplingFields):
-    """`model` may be anything: there is only one. Without `max_tokens` the context is the limit."""
+    """`model` may be anything where there is only one. Without `max_tokens` the context is the limit."""
 
     metadata: Any = None  # who asks
     messages: Annotated[list[AnthropicMessage], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]

@@ -32,7 +32,7 @@ from app.api.parameters import (
     pieces_of,
     read_sampling_fields,
 )
-from app.api.state import CLIENT
+from app.api.state import client_of
 from app.engine.prompts.infill import Gap
 from app.protocol.output import Output
 from app.protocol.request import MAX_LOGPROBS, Request
@@ -96,7 +96,7 @@ async def completion(request: web.Request) -> web.StreamResponse:
 
 async def complete(request: web.Request, fields: LlamaCompletionFields) -> web.StreamResponse:
     """The answers to `fields.prompts`, streamed where they ask for it."""
-    client = request.app[CLIENT]
+    client = client_of(request)
     _check_slot(fields, client)
     require_scales(fields.lora, client.model)
     requests = await beside(request, partial(fields.requests, client.sampling))
@@ -222,7 +222,7 @@ class InfillFields(LlamaCompletionFields):
 
     async def build_prompt(self, request: web.Request) -> None:
         """Raises ApiError and InvalidRequestError."""
-        self._tokens = await gap_tokens(request.app[CLIENT], self.gap, self.num_wanted)
+        self._tokens = await gap_tokens(client_of(request), self.gap, self.num_wanted)
 
 
 async def infill(request: web.Request) -> web.StreamResponse:

@@ -19,7 +19,7 @@ from aiohttp import web
 
 from app.api.errors import ApiError, invalid
 from app.api.json_body import Body, json_response, read_fields
-from app.api.state import CLIENT
+from app.api.state import client_of, take_model
 from app.protocol.commands import EraseSlot, FillSlot, SaveSlot
 from app.protocol.errors import InvalidRequestError
 from app.protocol.report import SavedState
@@ -42,8 +42,9 @@ async def act(request: web.Request) -> web.Response:
     if not seq_id.isdecimal() or len(seq_id) > 9:
         raise invalid("A slot is named by its number.")
     if action == "erase":
+        await take_model(request)
         query = EraseSlot(uuid.uuid4().hex, int(seq_id))
-        answer = await request.app[CLIENT].ask(query)
+        answer = await client_of(request).ask(query)
         return json_response({"id_slot": int(seq_id), "n_erased": answer.num_tokens})
     if action not in ("save", "restore"):
         raise invalid("action: save, restore or erase.")
@@ -51,6 +52,7 @@ async def act(request: web.Request) -> web.Response:
     if folder is None:
         raise ApiError(501, NO_FOLDER)
     path = path_of(folder, (await read_fields(request, FileFields)).filename)
+    await take_model(request)
     try:
         body = await (_save if action == "save" else _restore)(request, int(seq_id), path)
     except OSError as error:
@@ -60,7 +62,7 @@ async def act(request: web.Request) -> web.Response:
 
 async def _save(request: web.Request, seq_id: int, path: Path) -> dict[str, Any]:
     started = time.perf_counter()
-    answer = await request.app[CLIENT].ask(SaveSlot(uuid.uuid4().hex, seq_id))
+    answer = await client_of(request).ask(SaveSlot(uuid.uuid4().hex, seq_id))
     assert answer.saved
     num_bytes = await asyncio.to_thread(write, path, answer.saved)
     return {"n_saved": answer.num_tokens, "n_written": num_bytes, "timings": {"save_ms": _since(started)}}
@@ -69,7 +71,7 @@ async def _save(request: web.Request, seq_id: int, path: Path) -> dict[str, Any]
 async def _restore(request: web.Request, seq_id: int, path: Path) -> dict[str, Any]:
     started = time.perf_counter()
     saved, num_bytes = await asyncio.to_thread(read, path)
-    answer = await request.app[CLIENT].ask(FillSlot(uuid.uuid4().hex, seq_id, saved))
+    answer = await client_of(request).ask(FillSlot(uuid.uuid4().hex, seq_id, saved))
     return {"n_restored": answer.num_tokens, "n_read": num_bytes, "timings": {"restore_ms": _since(started)}}
 
 

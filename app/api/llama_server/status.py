@@ -17,7 +17,7 @@ from app.api.errors import invalid, unavailable
 from app.api.json_body import Body, json_response
 from app.api.llama_answer import drafting_json, sampling_json
 from app.api.openai import SYSTEM_FINGERPRINT
-from app.api.state import CLIENT, PRESENTATION, model_name, require_monitoring
+from app.api.state import PRESENTATION, ROUTER, Router, model_name, require_monitoring, take_model
 from app.protocol.model import ModelInfo
 from app.protocol.report import SlotSnapshot, SlotState, Span
 
@@ -35,7 +35,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 async def slots(request: web.Request) -> web.Response:
     """With `fail_on_no_slot` it answers 503 while all are busy."""
     require_monitoring(request)
-    client = request.app[CLIENT]
+    client = (await take_model(request)).client
     model, report = client.model, client.last_report
     snapshots = report.slots if report else tuple(map(_empty, range(model.n_seq_max)))
     if request.query.get("fail_on_no_slot") and all(slot.is_running for slot in snapshots):
@@ -93,8 +93,10 @@ def _empty(seq_id: int) -> SlotSnapshot:
 
 
 async def props(request: web.Request) -> web.Response:
-    """The model's file by its name alone: its folder is private."""
-    client = request.app[CLIENT]
+    """The model's file by its name alone: its folder is private. Without a name, those of a router."""
+    if ROUTER in request.app and not request.query.get("model"):
+        return json_response(_router_json(request.app[ROUTER]))
+    client = (await take_model(request)).client
     model = client.model
     template = await client.template_facts()
     return json_response(
@@ -104,7 +106,7 @@ async def props(request: web.Request) -> web.Response:
                 "n_ctx": model.max_sequence_tokens,
             },
             "total_slots": model.n_seq_max,
-            "model_alias": model_name(request.app),
+            "model_alias": model_name(request),
             "model_path": model.path.name,
             "modalities": {"vision": model.senses.sees, "video": False, "audio": model.senses.hears},
             "endpoint_slots": request.app[PRESENTATION].is_monitored,
@@ -121,14 +123,25 @@ async def props(request: web.Request) -> web.Response:
     )
 
 
+def _router_json(router: Router) -> dict[str, Any]:
+    return {
+        "role": "router",
+        "max_instances": router.max_loaded,
+        "models_autoload": True,
+        "model_alias": "skein",
+        "model_path": "none",
+        "default_generation_settings": {"params": None, "n_ctx": 0},
+        "build_info": SYSTEM_FINGERPRINT,
+    }
+
+
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _started_at = psutil.Process().create_time()
 
 
 async def metrics(request: web.Request) -> web.Response:
     require_monitoring(request)
-    client = request.app[CLIENT]
-    client.require_model()
+    client = (await take_model(request)).client
     headers = {"Content-Type": CONTENT_TYPE, "Process-Start-Time-Unix": str(int(_started_at))}
     return web.Response(text=client.metrics.text(client.num_waiting), headers=headers)
 
@@ -150,7 +163,7 @@ Scales = Annotated[list[Scale], Field(max_length=MAX_ADAPTERS, fail_fast=True)]
 
 async def adapters(request: web.Request) -> web.Response:
     """Files by their names alone: their folders are private."""
-    loaded = request.app[CLIENT].model.adapters
+    loaded = (await take_model(request)).info.adapters
     return json_response(
         [{"id": number, "path": one.path.name, "scale": one.scale} for number, one in enumerate(loaded)]
     )

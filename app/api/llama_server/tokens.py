@@ -13,7 +13,7 @@ from app.api.chat_fields import ChatFields
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, beside, json_response, read_fields
 from app.api.parameters import read_sampling_fields
-from app.api.state import CLIENT
+from app.api.state import client_of, take_model
 from app.engine.prompts.prompt_builder import MAX_CHARS, PromptBuilder
 
 MAX_TOKENS = 250_000
@@ -52,6 +52,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 async def tokenize(request: web.Request) -> web.Response:
     """Each token with its text, if asked for. BOS comes first where the text begins the prompt."""
     fields = await read_fields(request, TokenizeFields)
+    await take_model(request)
     token_ids: list[int] = []
 
     def tokens_of(pieces: list[str | int], prompts: PromptBuilder) -> list[int]:
@@ -67,6 +68,7 @@ async def tokenize(request: web.Request) -> web.Response:
 
 async def detokenize(request: web.Request) -> web.Response:
     fields = await read_fields(request, DetokenizeFields)
+    await take_model(request)
     texts = [text async for text in _in_parts(request, fields.tokens, _written)]
     content = b"".join(texts)
     return json_response({"content": content.decode("utf-8", "replace")})
@@ -77,13 +79,13 @@ async def _in_parts(
 ) -> AsyncIterator[T]:
     """What `work` makes of some of the values at a time. It ends with the request, if its caller leaves."""
     for start in range(0, len(values), AT_ONCE):
-        yield await request.app[CLIENT].use_prompts(partial(work, values[start : start + AT_ONCE]))
+        yield await client_of(request).use_prompts(partial(work, values[start : start + AT_ONCE]))
 
 
 async def apply_template(request: web.Request) -> web.Response:
     """The prompt of a chat as text."""
     fields = await read_sampling_fields(request, ChatFields)
-    client = request.app[CLIENT]
+    client = client_of(request)
     asked = client.defaults.applied_to(await beside(request, partial(fields.request, client.sampling)))
     return json_response({"prompt": await client.use_prompts(lambda prompts: prompts.render(asked))})
 

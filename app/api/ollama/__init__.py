@@ -1,6 +1,6 @@
 """Ollama's API, so that programs that know no other find Skein at its address.
 
-What changes models (pull, create, delete) is refused: there is one, chosen in Skein.
+What changes models (pull, create, delete) is refused: they are chosen in Skein.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.api.ollama import models
 from app.api.ollama.answer import Lines, line
 from app.api.ollama.fields import OllamaChatFields, OllamaFields, OllamaGenerateFields
 from app.api.parameters import Prompt, SamplingFields
-from app.api.state import CLIENT, model_name
+from app.api.state import model_name, take_model
 from app.engine.prompts.infill import Gap
 
 PREFIX = "/api/"
@@ -39,7 +39,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 async def chat(request: web.Request) -> web.StreamResponse:
     fields = await read_fields(request, OllamaChatFields)
     if not fields.messages:
-        return _loaded(request, is_chat=True)
+        return await _loaded(request, is_chat=True)
     chat_fields = await as_chat(request, fields.chat_body)
     with await answer_chat(request, chat_fields) as answers:
         return await _answer(request, fields, answers, is_chat=True)
@@ -49,7 +49,7 @@ async def generate(request: web.Request) -> web.StreamResponse:
     fields = await read_fields(request, OllamaGenerateFields)
     fields.check()
     if not (fields.prompt or fields.suffix):
-        return _loaded(request, is_chat=False)
+        return await _loaded(request, is_chat=False)
     if fields.raw or fields.suffix:
         answers = await _answer_raw(request, fields)
     else:
@@ -62,9 +62,10 @@ async def refuse(_request: web.Request) -> NoReturn:
     raise ApiError(404, ONE_MODEL)
 
 
-def _loaded(request: web.Request, is_chat: bool) -> web.Response:
-    """The model is there already, which is what a caller without a question wants."""
-    return json_response(line(model_name(request.app), is_chat, "") | {"done": True, "done_reason": "load"})
+async def _loaded(request: web.Request, is_chat: bool) -> web.Response:
+    """The model is there, which is what a caller without a question wants."""
+    await take_model(request)
+    return json_response(line(model_name(request), is_chat, "") | {"done": True, "done_reason": "load"})
 
 
 async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> ChatAnswers:
@@ -72,7 +73,7 @@ async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> Cha
 
     Raises ApiError and InvalidRequestError.
     """
-    client = request.app[CLIENT]
+    client = (await take_model(request)).client
     prompt: Prompt = (fields.prompt,)
     if fields.suffix:
         prompt = await gap_tokens(client, Gap(fields.prompt, "", fields.suffix), fields.max_tokens)
@@ -93,7 +94,7 @@ async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> Cha
 async def _answer(
     request: web.Request, fields: OllamaFields, answers: ChatAnswers, is_chat: bool
 ) -> web.StreamResponse:
-    lines = Lines(model_name(request.app), is_chat, fields, answers)
+    lines = Lines(model_name(request), is_chat, fields, answers)
     if fields.is_streamed:
         return await stream_answers(request, answers.outputs, lines)
     await answers.to_their_end()

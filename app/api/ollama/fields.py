@@ -62,7 +62,7 @@ class OllamaMessage(OllamaBody):
 
 
 class OllamaFields(OllamaBody):
-    """`model` may be anything: there is only one. It stays loaded, whatever `keep_alive` says."""
+    """`model` may be anything where there is only one. It stays loaded, whatever `keep_alive` says."""
 
     stream: bool | None = None
     format: str | AnyObject | None = None

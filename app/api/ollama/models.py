@@ -14,12 +14,14 @@ from typing import Annotated, Any
 from aiohttp import web
 from pydantic import Field
 
-from app.api.embeddings import MAX_TEXTS, EmbeddingFields, embedder_of, name_of, one_of_each
+from app.api.embeddings import MAX_TEXTS, EmbeddingFields, embedder_of, one_of_each
+from app.api.engine_client import NO_MODEL
+from app.api.errors import ApiError, unavailable
 from app.api.json_body import AnyObject, Body, as_json, json_response, read_fields
 from app.api.llama_answer import sampling_json
 from app.api.ollama.answer import written
 from app.api.ollama.fields import OllamaBody
-from app.api.state import CLIENT, TEXT_ENGINES
+from app.api.state import ENGINES, ServedModel, listed_models, model_name
 from app.protocol.load import Pooling
 from app.protocol.model import ModelInfo
 
@@ -53,20 +55,21 @@ async def version(_request: web.Request) -> web.Response:
 
 
 async def tags(request: web.Request) -> web.Response:
-    return json_response({"models": [_listed(name, model) for name, model in _loaded(request.app)]})
+    return json_response({"models": [_listed(one.name, one.info) for one in listed_models(request.app)]})
 
 
 async def running_models(request: web.Request) -> web.Response:
-    return json_response({"models": [_running(name, model) for name, model in _loaded(request.app)]})
+    running = [one for one in listed_models(request.app) if one.client.has_model]
+    return json_response({"models": [_running(one.name, one.info) for one in running]})
 
 
 async def show(request: web.Request) -> web.Response:
-    """The chat model, unless another is named. `context_length` is what a chat here can have."""
+    """What is known without loading it. `context_length` is what a chat here can have."""
     fields = await read_fields(request, ShowFields)
-    client = request.app[CLIENT]
-    model = dict(_loaded(request.app)).get(fields.model or fields.name or "", client.model)
+    served = _named(request.app, fields.model or fields.name or "")
+    client, model = served.client, served.info
     template, parameters = "", ""
-    if not model.pooling:
+    if client.has_model and not model.pooling:
         template = (await client.template_facts()).source
         settings = sampling_json(client.sampling, client.defaults.max_tokens)
         parameters = "\n".join(f"{name} {settings[name]}" for name in PARAMETERS)
@@ -89,10 +92,14 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
-def _loaded(application: web.Application) -> list[tuple[str, ModelInfo]]:
-    """The models that are loaded, by their public names. None while the window has none open."""
-    clients = dict.fromkeys((application[CLIENT], *application[TEXT_ENGINES].every))
-    return [(name_of(client, application), client.model) for client in clients if client.has_model]
+def _named(application: web.Application, name: str) -> ServedModel:
+    """Where there is one chat model, it goes by any name. Raises ApiError."""
+    for one in listed_models(application):
+        if name in (one.name, *one.aliases):
+            return one
+    if len(chats := application[ENGINES].models) == 1:
+        return chats[0]
+    raise ApiError(404, f"model {name!r} not found") if chats else unavailable(NO_MODEL)
 
 
 def _listed(name: str, model: ModelInfo) -> AnyObject:
@@ -183,7 +190,7 @@ async def embed(request: web.Request) -> web.Response:
     begun = time.perf_counter_ns()
     written, num_tokens = await _written(request, fields.texts, fields.dimensions, cuts=fields.truncate)
     head: dict[str, Any] = {
-        "model": name_of(embedder_of(request), request.app),
+        "model": model_name(request),
         "total_duration": time.perf_counter_ns() - begun,
         "load_duration": 0,
         "prompt_eval_count": num_tokens,
@@ -202,7 +209,7 @@ async def _written(
     request: web.Request, texts: list[str], dimensions: int = 0, *, cuts: bool = True
 ) -> tuple[list[str], int]:
     """Each vector as JSON, and the number of all tokens. Raises ApiError and RequestError."""
-    embedder_of(request)
+    await embedder_of(request)
     if not texts:
         return [], 0
     fields = EmbeddingFields.model_validate({"input": texts, "dimensions": dimensions or None})

@@ -30,7 +30,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 async def responses(request: web.Request) -> web.StreamResponse:
     fields, messages, chat_fields = await _read(request)
-    name = model_name(request.app)
+    name = model_name(request)
     body = await beside(request, lambda: new_body(fields, name))
     with await answer_chat(request, chat_fields) as chat:
         response = Response(request, fields, body, messages, chat)

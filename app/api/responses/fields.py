@@ -138,7 +138,7 @@ class ReasoningFields(Body):
 
 
 class ResponseFields(SamplingFields):
-    """`model` may be anything: there is only one."""
+    """`model` may be anything where there is only one."""
 
     input: str | Annotated[list[Item], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
     instructions: str | None = None

@@ -18,7 +18,7 @@ from app.api.metrics import ProgressOutput
 from app.api.responses.fields import ResponseFields
 from app.api.responses.output import OutputItems
 from app.api.responses.store import RESPONSES, Stored
-from app.api.state import CLIENT
+from app.api.state import client_of
 from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCallDelta, Usage
 
 REPEATED = {"reasoning", "text", "tool_choice", "tools"}  # in the response, as they were sent
@@ -90,7 +90,7 @@ class Response(Chunks):
 
     async def _count_reasoning(self) -> None:
         if text := self._chat.answers[0].message.reasoning:
-            tokenized = await self._request.app[CLIENT].use_prompts(
+            tokenized = await client_of(self._request).use_prompts(
                 lambda prompts: prompts.tokenize(text, parse_special=False)
             )
             self._num_reasoning_tokens = len(tokenized)
