@@ -38,7 +38,7 @@ from tests.api.conftest import Steps, endless, serving, until
 from tests.conftest import TINY_CONTEXT
 from tests.driver import ask, request
 from tests.fakes import CountingBackend, endless_token
-from tests.remote.windows import Proxy, is_answered, lending, opened, params
+from tests.remote.windows import Counted, Proxy, is_answered, lending, opened, params
 
 GREEDY = SamplingParams(temperature=0.0)
 
@@ -155,6 +155,22 @@ async def test_stopping_ends_all_here_and_there() -> None:
         assert window.ends("r") == [FinishReason.ABORT]
         await until(lambda: not lender._windows)
         await until(served.is_idle)
+
+
+async def test_a_model_stays_loaded_as_long_as_a_window_uses_it() -> None:
+    async with lending() as (served, lender):
+        held = lender._engines
+        assert isinstance(held, Counted)
+        async with Proxy(served.port).listening() as proxy, opened(to(proxy)) as window:
+            assert held.num_leases == 1
+            proxy.is_cut = True
+            proxy.cut()
+            await until(lambda: "broken" in window.trouble)
+            assert held.num_leases == 1
+            proxy.is_cut = False
+            await until(lambda: not window.trouble)
+        await until(lambda: held.num_leases == 0)
+        assert served.client.listeners == []
 
 
 async def test_it_can_be_stopped_while_nobody_is_there() -> None:
