@@ -164,12 +164,12 @@ class _Window:
         self._has_ended = True
         self._lender.leave(self)
         self.client.listeners.remove(self.tell)
-        self._tasks.add(asyncio.ensure_future(self._lease.aclose()))
         for request in self._open.values():
             self.client.withdraw(request)
         for chat_id in self._chats:
             self.client.post(commands.Forget(chat_id))
         self._open, self._chats = {}, set()
+        self._tasks.add(asyncio.ensure_future(self._lease.aclose()))
         if self._talking:
             self._talking.cancel()
         if self._patience:
@@ -197,10 +197,11 @@ class _Window:
     def _thinned(self, report: StepReport, *, is_end: bool) -> StepReport:
         """An end is told whole: the engine may have nothing to do from there on."""
         now = time.monotonic()
-        if self._told and self._link.num_unseen_bytes > MANY_BYTES:
-            return outputs_alone(report, self._told)
-        if self._told and report.spans and not is_end and now - self._states_at < STATES_S:
-            return thinned(report, self._told)
+        if self._told and report.spans and not is_end:
+            if self._link.num_unseen_bytes > MANY_BYTES:
+                return outputs_alone(report, self._told)
+            if now - self._states_at < STATES_S:
+                return thinned(report, self._told)
         self._states_at = now
         return report
 

@@ -20,11 +20,7 @@ import aiohttp
 from app.engine.prompts.prompts_elsewhere import GONE, Answer, PromptsElsewhere
 from app.engine.running import CommandLoop
 from app.protocol.commands import Command, Submit
-from app.protocol.errors import (
-    EngineCrashedError,
-    EngineError,
-    ModelLoadError,
-)
+from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadError
 from app.protocol.events import EventKind, Told
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
