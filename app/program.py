@@ -25,8 +25,8 @@ from PySide6.QtGui import QSessionManager
 from PySide6.QtWidgets import QMessageBox
 
 from app.bridge import tasks
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.ahead_reader import AheadReader
+from app.bridge.engines import Engines
 from app.bridge.garbage import GarbageCollector
 from app.bridge.hang_watch import HangWatch
 from app.bridge.report_router import ReportRouter
@@ -34,7 +34,7 @@ from app.bridge.tasks import QtLoop
 from app.bridge.workspace import Workspace
 from app.look.words import tr, tr_said
 from app.protocol.commands import SetSpeed
-from app.protocol.load import Speed
+from app.protocol.load import LoadParams, Speed, is_elsewhere
 from app.protocol.model import ModelInfo
 from app.services import other_starts
 from app.services.diagnostics import BugReporter
@@ -43,6 +43,7 @@ from app.services.other_starts import OtherStarts, StartMessage
 from app.services.preferences import Preferences
 from app.services.services import Services
 from app.services.title_writer import TitleWriter
+from app.settings.load import load_params
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.system import log, paths
@@ -191,7 +192,8 @@ class Program(QObject):
         self._garbage = GarbageCollector(self)
         self._bugs = BugReporter(self)
         self._store = ChatStore(paths.chats_file())
-        self._engine = ActiveEngine(self)
+        self._engine = Engines(self)
+        self._engine.pinned = lambda: settings.pinned_models
         self._engine.post(SetSpeed(Speed(settings.speed)))
         self._workspace = Workspace(self._engine, self._store, settings, self)
         self._workspace.closed.connect(self._garbage.note_closed)
@@ -200,6 +202,7 @@ class Program(QObject):
         self._hangs = HangWatch(self._workspace, paths.data_dir(), self)
         self._preferences = Preferences(settings, self)
         self._services = Services(self._engine, self._workspace, self._store, self._preferences, self)
+        self._engine.params_of = self._params_of
         self._workspace.options_for_new = self._services.presets.options_for_new
         self._workspace.tools.kit = self._services.tools
         self._workspace.shelves.source = self._services.shelves
@@ -234,6 +237,9 @@ class Program(QObject):
             self._workspace.start_without_tabs()
         else:
             await self._workspace.restore()
+            is_in_front = self._engine.front_address == str(self._model_path)
+            if self._start.model and not is_in_front:  # it was asked for: the chat in front has it
+                self._window.models.load(self._model_path)
         self._report_crash()
         await self._services.chat_library.load()
         self._services.backups.start()
@@ -249,6 +255,11 @@ class Program(QObject):
         saving.stop()
         await self._shut_down()
         return self._exit_code
+
+    def _params_of(self, address: str) -> LoadParams | None:
+        if is_elsewhere(address):
+            return self._services.servers.params_of(address)
+        return load_params(self._settings, Path(address))
 
     def _install_hooks(self) -> None:
         loop = asyncio.get_running_loop()
@@ -268,6 +279,7 @@ class Program(QObject):
         self._other_starts.asked.connect(self._on_other_start)
         self._application.asked_to_open.connect(self._on_asked_to_open)
         self._application.commitDataRequest.connect(self._on_session_ending)
+        self._engine.opened.connect(self._on_opened)
         self._engine.loaded.connect(self._on_loaded)
 
     def _complete_window(self) -> None:
@@ -377,11 +389,14 @@ class Program(QObject):
             self._window.models.load(start.model)
 
     @Slot(object)
-    def _on_loaded(self, model: ModelInfo) -> None:
-        """The next start opens the same model. The starter model is found without being remembered."""
+    def _on_opened(self, model: ModelInfo) -> None:
         logger.info("%s is loaded.", model.path)
         self._start.marker.note_model(model.path)
         self._workspace.tools.readers.start()
+
+    @Slot(object)
+    def _on_loaded(self, model: ModelInfo) -> None:
+        """The next start opens the model in front. The starter model is found without being remembered."""
         if self._window.models.stands_in or model.server:
             return
         self._settings.model_path = None if model.path == paths.starter_model() else model.path

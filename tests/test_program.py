@@ -86,15 +86,15 @@ STUCK = """
 import sys, time
 from contextlib import contextmanager
 from app import main, program as programs
-from app.bridge import active_engine
+from app.bridge import engine_threads
 from app.bridge.engine_thread import EngineThread
-active_engine.CLOSING_S = 0.1
+engine_threads.CLOSING_S = 0.1
 @contextmanager
 def stuck(params, on_progress, *others):
     on_progress(0.5)
     time.sleep(600)
     yield
-EngineThread.__init__.__defaults__ = (None, stuck)
+EngineThread.__init__.__defaults__ = (None, stuck, None)
 connect = programs.Program._connect
 def connect_and_end(program):
     connect(program)

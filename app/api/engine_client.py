@@ -2,7 +2,7 @@
 
 Knows no HTTP. Runs on an asyncio loop's thread, and never makes the engine wait: outputs are buffered until
 they are read, and a reader that is too slow loses its answer. What it needs of an engine is `EngineAccess`:
-`ThreadedEngine` provides it without Qt, the window's `ActiveEngine` with Qt.
+`ThreadedEngine` provides it without Qt, the window's `Engines` with Qt.
 """
 
 from __future__ import annotations

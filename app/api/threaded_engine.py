@@ -1,6 +1,6 @@
 """A model and its engine on a thread of their own, seen from an asyncio loop. Qt-free.
 
-The counterpart of the window's `EngineThread` and `ActiveEngine`, for one model.
+The counterpart of the window's `EngineThread` and `Engines`, for one model.
 """
 
 from __future__ import annotations

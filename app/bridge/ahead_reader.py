@@ -7,8 +7,8 @@ draft comes from the session, which has it from the composer.
 import psutil
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.protocol.commands import ReadAhead
 from app.settings.settings import Settings
@@ -21,7 +21,7 @@ class AheadReader(QObject):
     """For the chat whose draft changed last, or that was answered last."""
 
     def __init__(
-        self, engine: ActiveEngine, workspace: Workspace, settings: Settings, parent: QObject | None = None
+        self, engine: Engines, workspace: Workspace, settings: Settings, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._engine = engine
@@ -67,7 +67,7 @@ class AheadReader(QObject):
     @Slot()
     def _post(self) -> None:
         session, engine = self._session, self._engine
-        is_free = session and engine.can_sleep and not any(one.is_busy for one in self._workspace.sessions)
+        is_free = session and engine.is_idle and not any(one.is_busy for one in self._workspace.sessions)
         if not (session and is_free and self._settings.reads_ahead and is_on_mains()):
             return
         request = session.reading_ahead()

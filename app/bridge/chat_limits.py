@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import ChatEngine
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
 from app.chats.chat import Chat
+from app.protocol.model import ModelInfo
 from app.settings.settings import Settings
 
 
 class ChatLimits:
-    def __init__(self, chat: Chat, engine: ActiveEngine, settings: Settings) -> None:
+    def __init__(self, chat: Chat, engine: ChatEngine, settings: Settings) -> None:
         self._chat, self._engine, self._settings = chat, engine, settings
 
     def context(self, n_ctx: int) -> int:
@@ -27,11 +28,11 @@ class ChatLimits:
         """Tokens of an answer. None: what the context holds."""
         return max_answer_tokens(self._settings, self._chat)
 
-    def of_request(self, chat: Chat | None = None) -> dict[str, Any]:
-        """Fields of a Request. `chat`: with other options than its own."""
-        chat = chat or self._chat
+    def of_request(self, chat: Chat | None = None, model: ModelInfo | None = None) -> dict[str, Any]:
+        """Fields of a Request. `chat`: with other options than its own. `model`: another one."""
+        chat, model = chat or self._chat, model or self._engine.model
         return {
-            "sampling": sampling_params(self._settings, chat, self._engine.model),
+            "sampling": sampling_params(self._settings, chat, model),
             "max_tokens": max_answer_tokens(self._settings, chat),
             "overflow": chat.overflow,
             "max_context_tokens": context_cap(self._settings, chat),

@@ -3,10 +3,10 @@
 import uuid
 from collections.abc import Iterable
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_limits import ChatLimits
 from app.bridge.chat_shelf import ChatShelf
 from app.bridge.chat_tools import ChatTools, definitions
+from app.bridge.engines import ChatEngine
 from app.chats.attachment import in_words
 from app.chats.chat import Chat
 from app.protocol.answer_format import NO_CHAT_PARAMS, ChatParams
@@ -17,7 +17,7 @@ from app.tools.tool import Tool
 
 class ChatRequests:
     def __init__(
-        self, chat: Chat, engine: ActiveEngine, limits: ChatLimits, tools: ChatTools, shelf: ChatShelf
+        self, chat: Chat, engine: ChatEngine, limits: ChatLimits, tools: ChatTools, shelf: ChatShelf
     ) -> None:
         self._chat, self._engine, self._limits = chat, engine, limits
         self._tools, self._shelf = tools, shelf

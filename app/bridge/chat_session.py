@@ -9,13 +9,13 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_limits import ChatLimits
 from app.bridge.chat_requests import ChatRequests
 from app.bridge.chat_shelf import ChatShelf, ShelfAccess, without_passages
 from app.bridge.chat_tools import ChatTools
 from app.bridge.draft_files import DraftFiles
 from app.bridge.drafts import Drafts
+from app.bridge.engines import ChatEngine
 from app.bridge.media_files import MediaFiles
 from app.bridge.running_answers import RunningAnswers
 from app.bridge.token_counter import TokenCounter
@@ -55,7 +55,7 @@ class ChatSession(QObject):
     def __init__(
         self,
         chat: Chat,
-        engine: ActiveEngine,
+        engine: ChatEngine,
         settings: Settings,
         draft: str = "",
         parent: QObject | None = None,
@@ -102,7 +102,19 @@ class ChatSession(QObject):
         self._breaks_off = False  # the program ends, before its answers have
         self._first_options = ChatOptions.of(chat) if is_new else ChatOptions()
         self._held = list(chat.queue)  # waits for the user: since a stop, or an earlier run
-        engine.loaded.connect(self._on_model_loaded)
+        engine.opened.connect(self._on_model_opened)
+        for given_up in (engine.load_failed, engine.load_cancelled):
+            given_up.connect(self._on_load_given_up)
+
+    @property
+    def address(self) -> str:
+        """Of its model."""
+        return self._engine.address
+
+    @property
+    def n_ctx(self) -> int:
+        """Tokens that its model has room for in one chat. 0: not known, since it was not loaded yet."""
+        return self._engine.model.max_sequence_tokens if self._engine.model else 0
 
     @property
     def is_busy(self) -> bool:
@@ -249,6 +261,7 @@ class ChatSession(QObject):
             return False
         self.waits_for_model = not self._engine.takes_requests
         if self.waits_for_model:
+            self._engine.want()
             self._emit_changed()
             return True
         self.chat.queue = [one for one in self.chat.queue if one is not message]
@@ -258,9 +271,17 @@ class ChatSession(QObject):
         return True
 
     @Slot()
-    def _on_model_loaded(self) -> None:
+    def _on_model_opened(self) -> None:
         if self.waits_for_model:
             self._send_next()
+
+    @Slot()
+    def _on_load_given_up(self) -> None:
+        """The chat has its former model again: what waits was meant for another, so the user decides."""
+        if self.waits_for_model and self._engine.takes_requests:
+            self.waits_for_model = False
+            self._held = list(self.chat.queue)
+            self._emit_changed()
 
     def unqueue(self, message: QueuedMessage) -> None:
         """It is not sent after all."""
@@ -280,11 +301,10 @@ class ChatSession(QObject):
         if not self._is_fixed and self.chat.turns and self.chat.turns[-1].role is Role.USER:
             self._answer()
 
-    def keep_model(self) -> None:
-        """From now on the chat prefers the active model."""
-        if self._engine.model:
-            self.chat.model_path = str(self._engine.model.path)
-            self.touched.emit((), ())
+    def choose_model(self, address: str) -> None:
+        """It answers from now on. An answer that is being written goes on as it is."""
+        self.chat.model_path = address
+        self.emit_settings_changed()
 
     def keep_going(self) -> None:
         """The chat was full: leave out what does not fit from now on, and finish the last answer.
@@ -484,8 +504,6 @@ class ChatSession(QObject):
         answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
         answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room
         answer.model = answer.model or (self._engine.model.title if self._engine.model else "")
-        if not answer.is_empty and self._engine.model:
-            self.chat.model_path = str(self._engine.model.path)
         self._emit_changed(answer)
         self.finished.emit(answer)
         if answer.state is not TurnState.DONE:

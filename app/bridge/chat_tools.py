@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_limits import ChatLimits
+from app.bridge.engines import ChatEngine
 from app.bridge.tasks import spawn
 from app.bridge.tool_access import ToolAccess
 from app.bridge.tool_list import are_too_many, listed
@@ -34,7 +34,7 @@ class ChatTools:
     def __init__(
         self,
         chat: Chat,
-        engine: ActiveEngine,
+        engine: ChatEngine,
         settings: Settings,
         limits: ChatLimits,
         access: ToolAccess,
@@ -108,7 +108,7 @@ class ToolCost(QObject):
 
     measured = Signal()
 
-    def __init__(self, engine: ActiveEngine, parent: QObject) -> None:
+    def __init__(self, engine: ChatEngine, parent: QObject) -> None:
         super().__init__(parent)
         self._engine = engine
         self._known: dict[tuple[str, str], int | None] = {}  # by model and definitions; the last one

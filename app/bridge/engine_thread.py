@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
+from app.engine.turns import StepTurns
 from app.models.memory_fit import fitted
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
@@ -51,11 +52,17 @@ class EngineThread(QThread):
     _published = Signal()
 
     def __init__(
-        self, params: LoadParams, parent: QObject | None = None, open_backend: OpenBackend | None = None
+        self,
+        params: LoadParams,
+        parent: QObject | None = None,
+        open_backend: OpenBackend | None = None,
+        turns: StepTurns | None = None,
     ) -> None:
+        """With `turns`, no other engine that has them computes at the same time."""
         super().__init__(parent)
         self.params = params
         self._open_backend = open_backend
+        self._turns = turns or StepTurns()
         # Memory that the former engine will free when it has ended, by device name.
         self.reclaimable_bytes: Mapping[str, int] = {}
         # After `failed`: whether to load again once that memory is free.
@@ -162,8 +169,9 @@ class EngineThread(QThread):
         fit = partial(fitted, reclaimable=self.reclaimable_bytes)
         hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
         open_backend = self._open_backend or open_probed_backend
+        turn = partial(self._turns.turn, self.params.address)
         return open_engine(
-            self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend
+            self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend, turn
         )
 
     def _on_progress(self, fraction: float) -> bool:

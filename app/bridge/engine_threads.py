@@ -62,11 +62,16 @@ class EngineThreads(QObject):
         reclaimable_bytes: Mapping[str, int] = NOTHING,
         after: EngineThread | None = None,
     ) -> None:
-        """Loads once the engine `after` has ended. `reclaimable_bytes` are held by one that ends later."""
+        """Loads once the engine `after`, ours or not, has ended. `reclaimable_bytes` are held by such that
+        end later.
+        """
         assert not self.load, "it must be called off first"
         self._wanted, self._reclaimable_bytes = params, reclaimable_bytes
         if after in self._threads:
             self._ending.add(after)
+        elif after and not after.isFinished():
+            self._ending.add(after)
+            after.finished.connect(self._on_other_finished)
         if self._ending:
             self._patience.start()
         else:
@@ -142,6 +147,12 @@ class EngineThreads(QObject):
                 self.load_failed.emit(thread.params, message)
         else:
             self.failed.emit(thread, message)
+
+    @Slot()
+    def _on_other_finished(self) -> None:
+        self._ending.discard(self._sending())
+        if not self._ending:
+            self._start_wanted()
 
     @Slot()
     def _on_finished(self) -> None:

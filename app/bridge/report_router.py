@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Slot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.protocol.output import Output
 from app.protocol.report import StepReport
@@ -11,7 +11,7 @@ from app.protocol.report import StepReport
 class ReportRouter(QObject):
     """Outputs of chats that are closed and no longer at work go nowhere."""
 
-    def __init__(self, engine: ActiveEngine, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, engine: Engines, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         engine.reported.connect(self.on_reported)

@@ -12,10 +12,10 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_limits import ChatLimits
 from app.bridge.chat_shelf import ChatShelf, has_passages
 from app.bridge.chat_tools import ChatTools
+from app.bridge.engines import ChatEngine
 from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn
 from app.bridge.tool_rounds import Listener, ToolRounds
@@ -47,6 +47,11 @@ class RunningAnswer:
     whole: tuple[str, Split | None, Output] | None = None  # text, reading and end, while it cites
     awaited_servers: tuple[str, ...] = ()  # whose tools it is to be asked with
     rounds: ToolRounds = field(init=False)  # which reads it
+
+    @property
+    def model_address(self) -> str:
+        """Of one that is not the chat's; else empty."""
+        return self.options.model if self.options else ""
 
     def take(self, outputs: tuple[Output, ...], model: str) -> None:
         """Adds the output of `model`."""
@@ -85,7 +90,7 @@ class RunningAnswers(QObject):
     def __init__(
         self,
         chat: Chat,
-        engine: ActiveEngine,
+        engine: ChatEngine,
         limits: ChatLimits,
         tools: ChatTools,
         shelf: ChatShelf,
@@ -129,7 +134,8 @@ class RunningAnswers(QObject):
         options: ChatOptions | None = None,
         way_name: str = "",
     ) -> None:
-        """For `turn`, which is at the end and has no text but that of its start."""
+        """For `turn`, which is at the end and has no text but that of its start. The chat keeps its model."""
+        self._chat.model_path = self._engine.address
         turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
         before = turn.usage if answer_start else NO_USAGE
         answer = RunningAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
@@ -208,7 +214,8 @@ class RunningAnswers(QObject):
             answer.options.apply_to(chat)
         messages = (*chat.messages(len(chat.turns) - 1), *answer.turn.round_messages)
         request = self._make_request(messages, answer_start, tools)
-        return replace(request, **self._limits.of_request(chat)) if answer.options else request
+        model = self._engine.model_at(answer.model_address)
+        return replace(request, **self._limits.of_request(chat, model)) if answer.options else request
 
     async def _submit_when_saved(self, request: Request) -> None:
         await self._save()
@@ -219,7 +226,7 @@ class RunningAnswers(QObject):
         answer = self._answers.get(request.request_id)
         if answer and not answer.is_submitted:
             answer.is_submitted = True
-            self._engine.post(Submit(request))
+            self._engine.post(Submit(request), answer.model_address)
 
     # Growing
 
@@ -250,8 +257,8 @@ class RunningAnswers(QObject):
 
     def _answerer(self, answer: RunningAnswer) -> str:
         """The model, and what it was asked with if that is not the chat's own."""
-        model = self._engine.model.title if self._engine.model else ""
-        return " · ".join(filter(None, (model, answer.way_name)))
+        model = self._engine.model_at(answer.model_address or self._engine.address)
+        return " · ".join(filter(None, (model.title if model else "", answer.way_name)))
 
     def _chat_id_of(self, answer: RunningAnswer) -> str:
         return f"{self._chat.id}{WAY}{answer.way_number}" if answer.way_number else self._chat.id

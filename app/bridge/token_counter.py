@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import ChatEngine, Engines
 from app.bridge.tasks import spawn
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.media import Media
@@ -38,7 +38,7 @@ class TokenCounter(QObject):
 
     counted = Signal()  # another text was counted, or the counts were dropped
 
-    def __init__(self, engine: ActiveEngine, parent: QObject) -> None:
+    def __init__(self, engine: ChatEngine | Engines, parent: QObject) -> None:
         super().__init__(parent)
         self._engine = engine
         self._wanted: tuple[Counted, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import ChatEngine
 from app.bridge.tool_rounds import OfferedTool
 from app.chats.chat import Chat
 from app.chats.tool_use import READ_MORE, ToolUse
@@ -29,7 +29,7 @@ _PARAMETERS = {
 }
 
 
-async def num_told(engine: ActiveEngine, result: str, max_tokens: int) -> int | None:
+async def num_told(engine: ChatEngine, result: str, max_tokens: int) -> int | None:
     """Characters of `result` that have about `max_tokens` tokens, up to a line's end. None: all of it."""
     if len(result.encode()) <= max_tokens:  # a token has a byte at least
         return None

@@ -11,20 +11,19 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
 from app.bridge.chat_shelf import ShelfAccess
 from app.bridge.drafts import Drafts, Field
+from app.bridge.engines import ChatEngine, Engines
 from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
-from app.bridge.open_requests import MODEL_CHANGED
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
 from app.bridge.tool_access import ToolAccess
 from app.chats.chat import Chat, Turn
 from app.chats.options import ChatOptions
-from app.protocol.commands import Fork, SetFront
+from app.protocol.commands import Fork
 from app.protocol.request import WAY, Overflow
 from app.settings.settings import Settings
 from app.storage.chat_rows import SavedChat, SavedTurns
@@ -51,7 +50,6 @@ class Workspace(QObject):
     closed = Signal(object)  # ChatSession
     came_back = Signal(object, int)  # ChatSession, index: it was closed, and is still being answered
     let_go = Signal()  # the answer of a closed chat has ended
-    cut_off = Signal(str)  # the id of a chat whose answer another model has ended
     current_changed = Signal(object)  # ChatSession or None
     shown_changed = Signal()  # one chat is shown, or two others side by side
     restoring = Signal(bool)  # a restore of many tabs began (True) or ended (False)
@@ -64,7 +62,7 @@ class Workspace(QObject):
     save_recovered = Signal()  # what could not be saved is saved now
 
     def __init__(
-        self, engine: ActiveEngine, store: ChatStore, settings: Settings, parent: QObject | None = None
+        self, engine: Engines, store: ChatStore, settings: Settings, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._engine = engine
@@ -86,6 +84,8 @@ class Workspace(QObject):
         self.autosave.failed.connect(self.save_failed)
         self.autosave.recovered.connect(self.save_recovered)
         self.drafts = Drafts(self._on_field_changed)
+        engine.chats = self._chats
+        engine.chosen.connect(self._on_model_chosen)
         self._holds_tabs_back = True  # until the tabs of the last run are known
         self._stand_in: ChatSession | None = None  # the empty chat shown until then
 
@@ -250,6 +250,7 @@ class Workspace(QObject):
             self.autosave.touch(session)
         self.autosave.touch_tabs()
         self.closed.emit(session)
+        self._engine.note_chats()
         if self.current:
             self._emit_shown()
         else:
@@ -436,7 +437,7 @@ class Workspace(QObject):
         kind = NotebookSession if kept.chat.is_notebook else ChatSession
         session = kind(
             kept.chat,
-            self._engine,
+            ChatEngine(self._engine, kept.chat),
             self._settings,
             kept.draft,
             self,
@@ -453,7 +454,7 @@ class Workspace(QObject):
         session.is_preview = is_preview
         session.touched.connect(self._on_touched)
         session.grew.connect(self._on_grew)
-        session.finished.connect(self._on_finished)
+        session.finished.connect(self._on_grew)
         session.finished.connect(self._let_go_of_idle, Qt.ConnectionType.QueuedConnection)
         session.changed.connect(self.autosave.save_now)
         session.draft_changed.connect(self._on_draft_changed)
@@ -536,7 +537,7 @@ class Workspace(QObject):
         if now[0] != before[0]:
             self.shown_changed.emit()
         if self.current and self.current is not before[1]:
-            self._engine.post(SetFront(self.current.chat.id))
+            self._engine.show(self.current.chat)
             self.current_changed.emit(self.current)
 
     def _tabs(self) -> Tabs | None:
@@ -562,12 +563,6 @@ class Workspace(QObject):
     def _on_grew(self, answer: Turn) -> None:
         self.autosave.touch_answer(self._sender(), answer)
 
-    @Slot(object)
-    def _on_finished(self, answer: Turn) -> None:
-        self._on_grew(answer)
-        if answer.notice == MODEL_CHANGED:
-            self.cut_off.emit(self._sender().chat.id)
-
     def _on_field_changed(self, field: Field, text: str) -> None:
         if session := self.session_of(field[0]):
             self.keep(session)
@@ -578,6 +573,15 @@ class Workspace(QObject):
         self.keep(self._sender())
         self.autosave.touch(self._sender())
         self.autosave.touch_tabs()  # a chat is kept from its first draft on, and its tab with it
+
+    def _chats(self) -> list[Chat]:
+        return [session.chat for session in (*self.sessions, *self.closed_at_work)]
+
+    @Slot(object)
+    def _on_model_chosen(self, chats: list[Chat]) -> None:
+        for chat in chats:
+            if session := self.session_of(chat.id):
+                session.emit_settings_changed()
 
     def _sender(self) -> ChatSession:
         session = self.sender()

@@ -25,6 +25,7 @@ class ChatOptions:
     overflow: Overflow = Overflow.STOP
     max_context_tokens: int = 0
     tools: tuple[str, ...] = ()
+    model: str = ""  # address of the model that answers, where that is not the chat's
 
     @classmethod
     def of(cls, chat: Chat) -> Self:

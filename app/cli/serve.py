@@ -153,6 +153,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error("--sleep-idle-seconds: some seconds, at most a year")
     if options.slot_save_path and not options.slot_save_path.is_dir():
         parser.error(f"--slot-save-path: there is no folder {options.slot_save_path}")
+    if options.engine and (options.offers or options.sleep_idle_seconds):
+        parser.error("--engine: it lends one model, which stays loaded")
     hosts = options.host.split(",")
     if len(hosts) > 1 and not options.port:
         parser.error("--host: several addresses need a --port")

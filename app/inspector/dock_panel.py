@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
@@ -14,7 +14,7 @@ from app.inspector.recording import Recording
 from app.look.buttons import IconButton
 from app.look.layouts import STRETCH, hbox
 from app.look.painted import image_of
-from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.plain_text import PlainLabel, heading
 from app.look.strip import Offer, Strip, StripLook
 from app.look.tokens import current
 from app.look.words import tr
@@ -25,7 +25,8 @@ MAX_HELD = 60
 HEIGHT = 32
 BUTTON = 22
 USUAL_SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)  # of a panel that is not made yet
-BANNER = StripLook(margins=(12, 2, 8, 2), colour="warning", tint=0.16, height=30, is_small=True)
+BANNER = StripLook(margins=(12, 2, 8, 2), tint=0.08, height=30, is_small=True)
+OF_A_FILE = replace(BANNER, colour="warning", tint=0.16)
 
 
 class Pictures(QObject):
@@ -284,11 +285,11 @@ class Seat(QWidget):
         self.updateGeometry()
         self._place()
 
-    def tell_recording(self, name: str, show_live: Callable[[], object]) -> None:
-        """The name of the file whose recording is shown; "" for the live one."""
-        if name:
-            text = tr("Recording {name}", name=one_line(name))
-            self.banner.say(text, Offer(tr("Back to live"), show_live, can_be_left=True))
+    def tell(self, text: str, *offers: Offer, is_file: bool) -> None:
+        """What the panels show: a file, or one of several engines. "" if nobody needs to be told."""
+        self.banner.look = OF_A_FILE if is_file else BANNER
+        if text:
+            self.banner.say(text, *offers)
         else:
             self.banner.clear()
         self._place()

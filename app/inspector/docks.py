@@ -1,6 +1,7 @@
 """The inspector: panels in docks of the main window, and the one timer that draws the visible ones.
 
-Keeps every report, draws at most ten times a second, and does nothing for a hidden panel. GUI thread.
+Keeps every report of every engine, shows one engine, draws at most ten times a second, and does nothing for a
+hidden panel. GUI thread.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -18,7 +19,9 @@ from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
 from app.inspector.sequences import SequencesPanel
 from app.inspector.stepper_panel import StepperPanel
+from app.look.plain_text import one_line
 from app.look.popups import Menu
+from app.look.strip import Offer
 from app.look.words import mark, tr
 from app.protocol.commands import Command, WatchCells
 from app.protocol.model import ModelInfo
@@ -64,7 +67,9 @@ class InspectorDocks(QObject):
     def __init__(self, window: QMainWindow, rows: Rows, media: MediaFiles | None = None) -> None:
         super().__init__(window)
         self._pictures = Pictures(media, self)
-        self.recording = Recording()  # the live one: it continues while a file is shown
+        self.address = ""  # of the engine that is shown, or was before a file
+        self._recordings = {"": Recording()}  # the live ones, by engine: they continue while a file is shown
+        self._engines: Mapping[str, str] = {}  # names of those that have a context, by address
         self.files = RecordingFiles(self.recording, window)
         self.files.opened.connect(self.show_recording)
         self._titles: Mapping[str, str] = {}
@@ -116,7 +121,25 @@ class InspectorDocks(QObject):
     def dock(self, name: str) -> PanelDock:
         return self._docks[name]
 
+    @property
+    def recording(self) -> Recording:
+        """The live one of the engine that is shown."""
+        return self._recordings[self.address]
+
     # Calls of the window.
+
+    def show_engine(self, address: str) -> None:
+        if address != self.address:
+            self.address = address
+            self._recordings.setdefault(address, Recording()).note_titles(self._titles)
+            if self.shown.is_live:
+                self.show_live()
+
+    def set_engines(self, engines: Mapping[str, str]) -> None:
+        """Which can be shown, by address, and how each is called."""
+        if engines != self._engines:
+            self._engines = engines
+            self._tell_what_is_shown()
 
     def set_loading(self, is_loading: bool) -> None:
         self.recording.is_loading = is_loading
@@ -125,11 +148,12 @@ class InspectorDocks(QObject):
                 panel.reset()
             self._draw()
 
-    def set_model(self, model: ModelInfo | None) -> None:
-        """A new model means a new context: the recording starts anew."""
-        self.recording.is_loading = False
-        self.recording.start(model)
-        if not self.shown.is_live:
+    def begin(self, address: str, model: ModelInfo | None) -> None:
+        """This engine has a new context, or none: its recording starts anew."""
+        recording = self._recordings.setdefault(address, Recording())
+        recording.is_loading = False
+        recording.start(model)
+        if recording is not self.shown:
             return
         self._sequence = self._step = None
         for panel in self.panels:
@@ -142,10 +166,11 @@ class InspectorDocks(QObject):
         if self.shown.is_live:
             self._draw()
 
-    def append(self, reports: Iterable[StepReport]) -> None:
+    def append(self, address: str, reports: Iterable[StepReport]) -> None:
         """Cheap: drawing waits for the pulse."""
-        self.recording.append(reports)
-        if not self.shown.is_live:
+        recording = self._recordings.setdefault(address, Recording())
+        recording.append(reports)
+        if recording is not self.shown:
             return
         if self._pulse.isActive():
             self._has_new_reports = True
@@ -154,7 +179,8 @@ class InspectorDocks(QObject):
             self._pulse.start()
 
     def set_titles(self, titles: Mapping[str, str]) -> None:
-        self.recording.note_titles(titles)
+        for recording in self._recordings.values():
+            recording.note_titles(titles)
         self._titles = titles
         if self.shown.is_live:
             for panel in self.panels:
@@ -180,8 +206,23 @@ class InspectorDocks(QObject):
         for panel in self.panels:
             panel.show_recording(recording)
             panel.set_titles(self._titles_of(recording))
+        self._tell_what_is_shown()
+
+    def _tell_what_is_shown(self) -> None:
+        """In each panel, where that is not the one engine there is."""
+        text, offers = "", []
+        if not self.shown.is_live:
+            text = tr("Recording {name}", name=one_line(self.shown.name))
+            offers = [Offer(tr("Back to live"), self.show_live, can_be_left=True)]
+        elif len(self._engines) > 1:
+            text = one_line(self._engines.get(self.address, ""))
+            others = [one for one in self._engines.items() if one[0] != self.address]
+            offers = [
+                Offer(one_line(name), partial(self.show_engine, address), can_be_left=True)
+                for address, name in others
+            ]
         for dock in self._docks.values():
-            dock.seat.tell_recording(recording.name, self.show_live)
+            dock.seat.tell(text, *offers, is_file=not self.shown.is_live)
 
     def _titles_of(self, recording: Recording) -> Mapping[str, str]:
         return self._titles if recording.is_live else recording.titles

@@ -15,6 +15,11 @@ def model_address(path: Path, server: str) -> str:
     return f"{server}#{path}" if server else str(path)
 
 
+def is_elsewhere(address: str) -> bool:
+    """A server runs it."""
+    return "://" in address
+
+
 class Speed(StrEnum):
     """How much of a step prompts may take while answers are running."""
 

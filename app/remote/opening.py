@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from app.engine.running import RunningEngine
+from app.models.hub_address import read_token
 from app.protocol.load import LoadParams, ServerKind
 from app.protocol.model import ModelInfo
 from app.remote.openai_engine import open_openai
@@ -13,7 +15,17 @@ from app.remote.skein_engine import open_skein
 def open_remote(
     params: LoadParams, on_progress: Callable[[float], bool], on_reports_ready: Callable[[], None]
 ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
-    """Call `run` on this thread. `on_progress` cancels by returning False. Raises EngineError."""
-    assert params.server
-    opens = open_skein if params.server.kind is ServerKind.SKEIN else open_openai
-    return opens(params, on_progress, on_reports_ready)
+    """Call `run` on this thread, which asks the keyring. `on_progress` cancels by returning False.
+
+    Raises EngineError.
+    """
+    server = params.server
+    assert server
+    key = server.key or read_token(secret_name(server.url))
+    opens = open_skein if server.kind is ServerKind.SKEIN else open_openai
+    return opens(replace(params, server=replace(server, key=key)), on_progress, on_reports_ready)
+
+
+def secret_name(url: str) -> str:
+    """Of a server's key in the keyring."""
+    return f"engine {url}"

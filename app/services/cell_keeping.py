@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.models.off_loop import off_loop
@@ -38,7 +38,7 @@ class CellKeeping(QObject):
 
     def __init__(
         self,
-        engine: ActiveEngine,
+        engine: Engines,
         workspace: Workspace,
         preferences: Preferences,
         folder: Path,

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.ahead_reader import is_on_mains
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.engine.children.probe import KnownFile, KnownFiles
 from app.models.gguf_header import HeaderError
@@ -50,7 +50,7 @@ class DraftOffer(NamedTuple):
 class DraftOffers(QObject):
     offered = Signal(object)  # DraftOffer
 
-    def __init__(self, engine: ActiveEngine, library: ModelLibrary, parent: QObject | None = None) -> None:
+    def __init__(self, engine: Engines, library: ModelLibrary, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
         self._library = library
@@ -102,7 +102,7 @@ class DraftOffers(QObject):
     @Slot()
     def _look(self) -> None:
         params, model = self._engine.loaded_params, self._engine.model
-        is_free = self._engine.can_sleep and is_on_mains() and not self._task
+        is_free = self._engine.is_idle and is_on_mains() and not self._task
         if self._candidates and params and model and is_free:
             draft, self._worker = self._candidates.fitting[0], Worker(TRIAL, is_once=True)
             trial = replace(params, draft_model=draft.path, n_ctx=N_CTX, n_seq_max=1, projector=None)

@@ -13,7 +13,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.models.gguf_header import GgufHeader, HeaderError
 from app.models.load_limits import adapter_refusal, refusals, remarks
@@ -49,7 +49,7 @@ class Forecast:
 class LoadForecast(QObject):
     changed = Signal()
 
-    def __init__(self, path: Path, engine: ActiveEngine, parent: QObject) -> None:
+    def __init__(self, path: Path, engine: Engines, parent: QObject) -> None:
         super().__init__(parent)
         self._path = path
         self._engine = engine
@@ -94,9 +94,9 @@ class LoadForecast(QObject):
 
     def _taken(self) -> tuple[LoadParams, int] | None:
         """The parameters and memory of this model, if it is in use."""
-        params, model = self._engine.loaded_params, self._engine.model
-        is_ours = params and model and params.path == self._path
-        return (params, model.memory.total_bytes) if params and model and is_ours else None
+        engine = self._engine.known(str(self._path))
+        params, model = (engine.loaded_params, engine.model) if engine else (None, None)
+        return (params, model.memory.total_bytes) if params and model else None
 
     # In a thread.
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine, pass_on
+from app.bridge.engines import FOR_ALL, Engines
 from app.bridge.io_thread import IoThread
+from app.bridge.model_engine import pass_on
 from app.bridge.tasks import spawn
 from app.protocol.commands import Command
 from app.protocol.model import ModelInfo
@@ -53,7 +54,7 @@ class LocalApi(QObject):
 
     def __init__(
         self,
-        engine: ActiveEngine,
+        engine: Engines,
         settings: Settings,
         io: IoThread,
         parent: QObject | None = None,
@@ -229,9 +230,9 @@ class _EnginePort(QObject):
     _posted = Signal(object)
     _asked = Signal(object, object)
 
-    def __init__(self, engine: ActiveEngine, parent: QObject) -> None:
+    def __init__(self, engines: Engines, parent: QObject) -> None:
         super().__init__(parent)
-        self._engine = engine
+        self._engines = engines
         self._posted.connect(self._post)
         self._asked.connect(self._use_prompts)
 
@@ -239,11 +240,11 @@ class _EnginePort(QObject):
 
     @property
     def model(self) -> ModelInfo | None:
-        return self._engine.model
+        return self._engines.at(self._engines.default).model
 
     @property
     def is_asleep(self) -> bool:
-        return self._engine.is_asleep
+        return self._engines.at(self._engines.default).is_asleep
 
     def post(self, command: Command) -> None:
         self._posted.emit(command)
@@ -257,11 +258,12 @@ class _EnginePort(QObject):
 
     @Slot(object)
     def _post(self, command: Command) -> None:
-        self._engine.post(command)
+        engine = self._engines if isinstance(command, FOR_ALL) else self._engines.at(self._engines.default)
+        engine.post(command)
 
     @Slot(object, object)
     def _use_prompts(self, work: Callable[[PromptBuilder], T], future: Future[T]) -> None:
-        pass_on(self._engine.use_prompts(work), future)
+        pass_on(self._engines.at(self._engines.default).use_prompts(work), future)
 
 
 def _chosen(settings: Settings) -> tuple[object, ...]:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
+from app.bridge.model_engine import ModelEngine
 from app.bridge.tasks import spawn
 from app.engine.children.workers import ask
 from app.models.gguf_header import HeaderError
@@ -29,18 +30,18 @@ from app.system.machine import free_memory_bytes
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRoom:
-    """The memory that a model would have: what is free, plus what the present model will free.
+    """The memory that a model would have: what is free, plus what the present models will free.
 
     Made on the GUI thread, which knows the engine; evaluated on any other, since it waits for other machines.
     This machine's free memory is queried last, when it is needed.
     """
 
-    given_back_bytes: int = 0  # of this machine's memory, by unloading the present model
+    given_back_bytes: int = 0  # of this machine's memory, by unloading the present models
     gpus: tuple[Device, ...] = ()  # none before the first load, when the library was not asked
     workers: tuple[Device, ...] = ()  # known without asking, such as those in use
 
     @classmethod
-    def of(cls, engine: ActiveEngine | None) -> ExpectedRoom:
+    def of(cls, engine: Engines | None) -> ExpectedRoom:
         """The library reported the free memory with the model loaded; for workers, from before."""
         if not engine or not engine.model:
             return cls()
@@ -48,10 +49,9 @@ class ExpectedRoom:
         gpus = tuple(
             replace(gpu, free_bytes=gpu.free_bytes + held.get(gpu.name, 0)) for gpu in model.library.gpus
         )
-        if engine.is_asleep:  # it has freed its memory
-            return cls(gpus=gpus)
         shared = [gpu.name for gpu in gpus if gpu.kind is DeviceKind.INTEGRATED]
-        return cls(sum(held.get(name, 0) for name in ("", *shared)), gpus, model.workers)
+        given_back = sum(engine.held_bytes.get(name, 0) for name in ("", *shared))
+        return cls(given_back, gpus, () if engine.is_asleep else model.workers)
 
     def with_workers(self, workers: Iterable[Device]) -> ExpectedRoom:
         return replace(self, workers=(*self.workers, *workers))
@@ -107,7 +107,7 @@ class ModelFits(QObject):
     changed = Signal()  # another model is in use, or none: ask again
     estimated = Signal(object)  # Path of the estimated model
 
-    def __init__(self, preferences: Preferences, engine: ActiveEngine, parent: QObject | None = None) -> None:
+    def __init__(self, preferences: Preferences, engine: Engines, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._preferences = preferences
         self._engine = engine
@@ -117,8 +117,7 @@ class ModelFits(QObject):
         self._is_working = False
         self._is_closing = False
         preferences.changed.connect(self._on_setting_changed)
-        engine.loaded.connect(self.changed)
-        engine.slept.connect(self.changed)
+        engine.changed.connect(self.changed)
 
     def fitting(self, model: ModelFile) -> Fitting | None:
         """None: it is no chat model, or not estimated yet."""
@@ -126,11 +125,11 @@ class ModelFits(QObject):
 
     def taken(self, model: ModelFile) -> Taken | None:
         """None: it is not in use, or not estimated yet."""
-        loaded = self._loaded(model)
+        loaded, engine = self._loaded(model), self._engine_of(model)
         expected = self._known.get(loaded) if loaded else None
-        if not expected or not self._engine.model:
+        if not expected or not (engine and engine.model):
             return None
-        return Taken(expected.needed_bytes, self._engine.model.memory.total_bytes)
+        return Taken(expected.needed_bytes, engine.model.memory.total_bytes)
 
     def ask(self, models: Iterable[ModelFile]) -> None:
         """Estimates these models, and cancels others. `estimated` follows for each."""
@@ -175,9 +174,13 @@ class ModelFits(QObject):
         return _Load(load_params(self._preferences.settings, model.path), model.size_bytes)
 
     def _loaded(self, model: ModelFile) -> _Load | None:
-        """How it was loaded, if it is the one in use."""
-        params = self._engine.loaded_params
-        return _Load(params, model.size_bytes) if params and params.path in model.parts else None
+        """How it was loaded, if it is in use."""
+        engine = self._engine_of(model)
+        params = engine.loaded_params if engine else None
+        return _Load(params, model.size_bytes) if params else None
+
+    def _engine_of(self, model: ModelFile) -> ModelEngine | None:
+        return next((one for one in self._engine if one.params and one.params.path in model.parts), None)
 
     @Slot(str)
     def _on_setting_changed(self, _name: str) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.models.gguf_header import GgufHeader, HeaderCutError, HeaderError, read_header
 from app.models.hub import Hub, Repo, RepoContents
@@ -71,7 +71,7 @@ class ModelHub(QObject):
     measured = Signal()  # how much memory is free
 
     def __init__(
-        self, preferences: Preferences, parent: QObject | None = None, engine: ActiveEngine | None = None
+        self, preferences: Preferences, parent: QObject | None = None, engine: Engines | None = None
     ) -> None:
         """The memory of `engine` counts as free, since a new model replaces it."""
         super().__init__(parent)

@@ -13,7 +13,7 @@ from pathlib import Path
 from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal, Slot
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.models import catalog
 from app.models.folders import OURS, Folder, folders, own_folders
@@ -53,7 +53,7 @@ class ModelLibrary(QObject):
     def __init__(
         self,
         preferences: Preferences,
-        engine: ActiveEngine,
+        engine: Engines,
         parent: QObject | None = None,
         find_folders: FindFolders = folders,
     ) -> None:
@@ -75,7 +75,7 @@ class ModelLibrary(QObject):
         self._progressed.connect(self._on_progressed)
         preferences.changed.connect(self._on_setting_changed)
         engine.loading.connect(self._on_loading)
-        engine.loaded.connect(self._on_loaded)
+        engine.opened.connect(self._on_opened)
         engine.load_failed.connect(self._on_load_ended)
         engine.load_cancelled.connect(self._on_load_ended)
 
@@ -96,8 +96,8 @@ class ModelLibrary(QObject):
     @property
     def in_use(self) -> frozenset[Path]:
         """What is loaded, and what is being loaded."""
-        loaded = self._engine.model.path if self._engine.model else None
-        return frozenset(path for path in (loaded, self._loading) if path)
+        loaded = (one.model.path for one in self._engine if one.model)
+        return frozenset(path for path in (*loaded, self._loading) if path)
 
     def is_in_use(self, model: ModelFile) -> bool:
         return not self.in_use.isdisjoint(model.parts)
@@ -195,7 +195,7 @@ class ModelLibrary(QObject):
         self.changed.emit()
 
     @Slot(object)
-    def _on_loaded(self, model: ModelInfo) -> None:
+    def _on_opened(self, model: ModelInfo) -> None:
         """Lists a model that was opened from elsewhere, and remembers it."""
         loaded, self._loading = self._loading, None
         if not model.server and model.path != paths.starter_model():

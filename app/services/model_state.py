@@ -5,7 +5,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
+from app.chats.chat import Chat
+from app.protocol.load import is_elsewhere
 from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 
@@ -15,35 +17,40 @@ class ModelState:
     model: ModelInfo | None = None  # the one that answers, also while it is asleep
     is_asleep: bool = False
     loading: Path | None = None
-    failed: Path | None = None  # what could not be loaded, while there is no other
+    absent: Path | None = None  # the chat's model, while it was not loaded yet, or could not be
 
 
 class ModelWatch(QObject):
+    """Of the model in front, or of a chat's."""
+
     changed = Signal(object)  # ModelState
 
-    def __init__(self, engine: ActiveEngine, parent: QObject | None = None) -> None:
+    def __init__(self, engine: Engines, parent: QObject | None = None, chat: Chat | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
-        self.state = ModelState(engine.model, engine.is_asleep)
-        engine.loading.connect(self._on_loading)
-        engine.load_failed.connect(self._on_load_failed)
-        for ended in (engine.loaded, engine.load_cancelled, engine.slept, engine.engine_failed):
-            ended.connect(self._on_changed)
+        self._chat = chat
+        self.state = self._now()
+        for changed in (engine.loading, engine.loaded, engine.load_failed, engine.load_cancelled):
+            changed.connect(self._on_changed)
+        for changed in (engine.slept, engine.engine_failed, engine.changed, engine.chosen):
+            changed.connect(self._on_changed)
 
-    @Slot(object)
-    def _on_loading(self, path: Path) -> None:
-        self._show(ModelState(self._engine.model, self._engine.is_asleep, path))
-
-    @Slot(object, object)
-    def _on_load_failed(self, path: Path, _message: object) -> None:
-        model = self._engine.model
-        self._show(ModelState(model, self._engine.is_asleep, failed=None if model else path))
+    def _now(self) -> ModelState:
+        engines, chat = self._engine, self._chat
+        address = engines.address_of(chat) if chat else engines.front_address
+        engine = engines.known(address) if chat else engines.front
+        name = address.partition("#")[2] if is_elsewhere(address) else address
+        absent = Path(name) if address and not (engine and engine.model) else None
+        if engine is None:
+            return ModelState(absent=absent)
+        of_chat = engine.loading_params.path if engine.loading_params else None
+        loading = of_chat if chat else engines.loading_path
+        is_asleep = engine.is_asleep and engine.model is not None
+        return ModelState(engine.model, is_asleep, loading, absent)
 
     @Slot()
     def _on_changed(self) -> None:
-        self._show(ModelState(self._engine.model, self._engine.is_asleep))
-
-    def _show(self, state: ModelState) -> None:
+        state = self._now()
         if state != self.state:
             self.state = state
             self.changed.emit(state)
@@ -54,15 +61,15 @@ AT_LEAST_S = 1.0
 
 
 class IdleUnload(QObject):
-    """Puts the model to sleep when it was idle for as long as the settings say."""
+    """Puts each model to sleep when it was idle for as long as the settings say, unless it is pinned."""
 
-    def __init__(self, engine: ActiveEngine, preferences: Preferences, parent: QObject) -> None:
+    def __init__(self, engine: Engines, preferences: Preferences, parent: QObject) -> None:
         super().__init__(parent)
         self._engine = engine
         self._preferences = preferences
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._look)
-        engine.loaded.connect(self._look)
+        engine.opened.connect(self._look)
         preferences.changed.connect(self._on_setting_changed)
 
     @property
@@ -73,13 +80,15 @@ class IdleUnload(QObject):
     def _look(self) -> None:
         """Checks now, and again when the time may be over."""
         self._timer.stop()
-        if not self._after_s or self._engine.model is None or self._engine.is_asleep:
+        awake = [one for one in self._engine.unpinned if not one.is_asleep]
+        if not self._after_s or not awake:
             return
-        left_s = self._after_s - self._engine.idle_s
-        if left_s <= 0:
-            self._engine.sleep()
-        else:
-            self._timer.start(int(max(left_s, AT_LEAST_S) * 1000))
+        for engine in awake:
+            if engine.idle_s >= self._after_s:
+                engine.sleep()
+        left_s = [self._after_s - one.idle_s for one in awake if not one.is_asleep]
+        if left_s:
+            self._timer.start(int(max(min(left_s), AT_LEAST_S) * 1000))
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:

@@ -10,11 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.tasks import spawn
-from app.models.hub_address import keep_token, read_token
+from app.models.hub_address import keep_token
 from app.models.off_loop import off_loop
 from app.protocol.errors import InvalidRequestError
 from app.protocol.load import LoadParams, Server, ServerKind, model_address
 from app.remote.introduction import Introduction, Program, introduced, title_of
+from app.remote.opening import secret_name
 from app.remote.web import ServerError, Web
 from app.services.preferences import Preferences
 from app.settings.settings import ServerSettings
@@ -50,16 +51,11 @@ class Servers(QObject):
             for name in one.models
         )
 
-    async def load_params(self, address: str) -> LoadParams:
-        """Asks the keyring, and no server. Raises InvalidRequestError where it was removed."""
+    def params_of(self, address: str) -> LoadParams | None:
+        """Asks nobody: a key that is not known yet is asked for by `open_remote`. None: it was removed."""
         url, _, name = address.partition("#")
         one = next((one for one in self.known if one.url == url), None)
-        if one is None:
-            text = said("{url} is not in your list of engines. Add it again under Model.", url=url)
-            raise InvalidRequestError(text)
-        if url not in self._keys:
-            self._keys[url] = await off_loop(read_token, _secret_name(url))
-        return LoadParams(Path(name), server=self._server(one))
+        return LoadParams(Path(name), server=self._server(one)) if one else None
 
     async def check(self, server: Server) -> tuple[Server, Introduction]:
         """With the kind that was found. Raises ServerError; UntrustedError where a certificate is unknown."""
@@ -118,9 +114,4 @@ async def _has_engine(web: Web) -> bool:
 
 
 async def _keep_key(url: str, key: str) -> None:
-    await off_loop(keep_token, _secret_name(url), key)
-
-
-def _secret_name(url: str) -> str:
-    """In the keyring."""
-    return f"engine {url}"
+    await off_loop(keep_token, secret_name(url), key)

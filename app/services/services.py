@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.io_thread import IoThread
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
@@ -35,7 +35,7 @@ from app.system import paths
 class Services:
     def __init__(
         self,
-        engine: ActiveEngine,
+        engine: Engines,
         workspace: Workspace,
         store: ChatStore,
         preferences: Preferences,

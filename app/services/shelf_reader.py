@@ -12,8 +12,8 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.ahead_reader import is_on_mains
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.protocol.commands import ReadAhead
@@ -45,7 +45,7 @@ class ShelfReader(QObject):
 
     def __init__(
         self,
-        engine: ActiveEngine,
+        engine: Engines,
         workspace: Workspace,
         shelves: ShelfService,
         settings: Settings,
@@ -65,7 +65,7 @@ class ShelfReader(QObject):
         self._timer = QTimer(self, interval=LOOK_EVERY_MS)
         self._timer.timeout.connect(self._look)
         self._timer.start()
-        engine.reported.connect(self._on_reported)
+        engine.front_reported.connect(self._on_reported)
         engine.loaded.connect(self._on_loaded)
 
     def reading(self, shelf_id: str) -> Reading:
@@ -74,7 +74,7 @@ class ShelfReader(QObject):
     @Slot()
     def _look(self) -> None:
         busy = any(one.is_busy for one in self._workspace.sessions)
-        is_free = self._engine.can_sleep and not (busy or self._is_at_work or self._is_asking)
+        is_free = self._engine.is_idle and not (busy or self._is_at_work or self._is_asking)
         if is_free and self._settings.reads_ahead and is_on_mains() and (state := self._next()):
             self._is_asking = True
             spawn(self._ask_for(state))
@@ -119,7 +119,7 @@ class ShelfReader(QObject):
             self._measured[shelf.id] = model, text
             self._readings[shelf.id] = Reading(num_tokens)
             self.changed.emit()
-        if self._engine.can_sleep and self._text_of(state) == text:
+        if self._engine.is_idle and self._text_of(state) == text:
             wait_s = min(2 * self._waits.get(shelf.id, (0.0, 1.0))[1], MAX_WAIT_S)
             self._waits[shelf.id] = monotonic() + wait_s, wait_s
             self._engine.post(ReadAhead(request))

@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.attachments.file_reading import FileReading
 from app.attachments.refusal import Reason, RefusedError
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
 from app.media.reading import ReadingCancelledError
@@ -74,7 +74,7 @@ class ShelfService(QObject):
 
     def __init__(
         self,
-        engine: ActiveEngine,
+        engine: Engines,
         settings: Settings,
         list_file: Path,
         index: ShelfIndex,

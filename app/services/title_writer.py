@@ -9,8 +9,8 @@ import uuid
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
@@ -36,7 +36,7 @@ _QUOTES = "\"'“”„«»「」『』《》*# "
 
 class TitleWriter(QObject):
     def __init__(
-        self, engine: ActiveEngine, workspace: Workspace, settings: Settings, parent: QObject | None = None
+        self, engine: Engines, workspace: Workspace, settings: Settings, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._engine = engine

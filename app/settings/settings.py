@@ -121,6 +121,7 @@ class Settings(BaseModel):
     model_path: Path | None = None
     recent_models: list[Path] = []  # the one that was loaded last comes first; not the starter model
     models: dict[str, ModelSettings] = {}  # by the path of a model's file
+    pinned_models: list[str] = []  # addresses of models that stay loaded while others come and go
     model_folders: list[Path] = []  # where models are looked for, beside the folder for downloads
     download_folder: Path | None = None  # None: `paths.models_dir()`
     uses_other_programs_models: bool = True  # those of LM Studio, Jan and others are listed, never changed

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from app.chats.chat import Chat
 from app.inspector.docks import ROWS, InspectorDocks
 from app.look.icons import app_icon
 from app.look.words import tr, tr_said
@@ -117,12 +118,13 @@ class MainWindow(QObject):
         self.tab_commands = TabCommands(self.tabs, workspace, self.undo, self.status.say, frame)
         self.models = ModelLoading(engine, preferences, frame)
         self.models.drafts_in_words = lambda: self.inspector.recording.drafts.in_words()
-        self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
-        self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
+        self.chat_models = ChatModels(engine, services.model_library, self.tabs, frame)
+        self.pausing = Pausing(self.inspector, self.notices.paused, frame)
         self.help = HelpCommands(self._diagnose, frame)
         self.inspector.explained.connect(self.help.explain_panel)
         self.answers = AnswerInspection(self.inspector, workspace, engine, frame)
         self.tree = TreeCommands(self.inspector, workspace, self.tabs, services.presets, frame)
+        self.tree.other_models = self.models.others
 
         # 3. What shows the services.
         self.api_menu = ApiMenu(services.api, preferences.settings, frame)
@@ -138,7 +140,7 @@ class MainWindow(QObject):
             self.undo,
             frame,
         )
-        self.cut_off = CutOffAnswers(services.chat_library, workspace, self.notices, frame)
+        self.cut_off = CutOffAnswers(services.chat_library, self.notices, frame)
         self.chat_files = ChatFiles(
             services.transfer, workspace, self.notices, self.undo, self.status.say, frame
         )
@@ -229,7 +231,9 @@ class MainWindow(QObject):
     def _model_actions(self) -> tuple[QAction | None, ...]:
         """What the menu of the model's name offers besides the models."""
         menus, models = self.menus, self.model_commands
-        return menus.open_model, models.show, models.get_more, None, menus.load_settings, menus.sleep
+        of_this = menus.for_all, menus.load_settings, menus.pin, menus.sleep
+        get = menus.open_model, models.show, models.get_more, models.add_engine
+        return *get, None, *of_this
 
     def _fill_palette(self) -> None:
         library, palette = self._services.chat_library, self.command_palette
@@ -302,15 +306,19 @@ class MainWindow(QObject):
         self.settings_window.come_up()
         self.settings_window.show_setting(name)
 
-    def _new_picker(self, window: QWidget) -> ModelPicker:
-        library, preferences = self._services.model_library, self.preferences
-        return ModelPicker(self.model_watch, library, preferences, self.models, self._model_actions, window)
+    def _new_picker(self, window: QWidget, chat: Chat | None = None) -> ModelPicker:
+        """For the chat in front, or for that of a window of its own."""
+        engines = self._services.engine
+        watch = ModelWatch(engines, window, chat) if chat else self.model_watch
+        library, servers = self._services.model_library, self._services.servers
+        rest = (library, servers, self.preferences, self.models, self._model_actions)
+        return ModelPicker(watch, engines, *rest, window, chat)
 
     def _on_window_made(self, window: ChatWindow) -> None:
         """A chat has its own: some of the keys work there, too."""
         commands = commands_of(self.frame.menuBar())
         window.addActions([each.action for each in commands if each.name.startswith(IN_CHAT_WINDOW)])
-        window.show_above(self._new_picker(window))
+        window.show_above(self._new_picker(window, window.chat))
         window.installEventFilter(self)
 
     def _leave_room(self, is_inspected: bool) -> None:

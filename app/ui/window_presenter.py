@@ -13,7 +13,7 @@ from app.bridge.chat_session import ChatSession
 from app.inspector.sequences import SequencesPanel
 from app.look.strip import Offer
 from app.look.words import sentences, tr, tr_said
-from app.protocol.commands import Abort, SetSpeed
+from app.protocol.commands import Abort, Command, SetSpeed
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
@@ -58,7 +58,7 @@ class WindowPresenter(QObject):
         self._menus = menus
         self._notices = notices
         self._answers = answers
-        self._report: StepReport | None = None
+        self._has_report = False
         self._not_saved = ""  # the last message of a failed save
         self._recovering = ""  # the message of an engine that is being started again
         self._no_model = ""  # the message after a cancelled load
@@ -68,7 +68,8 @@ class WindowPresenter(QObject):
         self._shelf_titles: dict[str, str] = {}
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
         self._connect()
-        self._on_loaded(self._engine.model)
+        self._on_context_changed(self._engine.front_address)
+        self._show_front()
         self._on_num_busy_changed(0)
         self._show_models()
         self._show_current_state()
@@ -81,22 +82,25 @@ class WindowPresenter(QObject):
         self._workspace.save_recovered.connect(self._on_chats_saved)
         self._engine.loading.connect(self._on_loading)
         self._engine.load_progressed.connect(self._notices.set_load_fraction)
-        self._engine.loaded.connect(self._on_loaded)
+        self._engine.opened.connect(self._on_model_opened)
+        self._engine.loaded.connect(self._show_front)
         self._engine.load_failed.connect(self._on_load_failed)
         self._engine.load_cancelled.connect(self._on_load_cancelled)
-        self._engine.slept.connect(self._on_slept)
+        self._engine.slept.connect(self._show_front)
         self._notices.load_cancelled.connect(self._engine.cancel_load)
         self._notices.left.connect(self._tabs.focus_current)
         self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)
         self._engine.recovering.connect(self._on_recovering)
-        self._engine.reported.connect(self._on_reported)
-        self._report_timer.timeout.connect(self.show_report)
+        self._engine.reports_of.connect(self._on_reports_of)
+        self._engine.context_changed.connect(self._on_context_changed)
+        self._engine.changed.connect(self._show_engines)
+        self._report_timer.timeout.connect(self._show_new_report)
         self._api.failed.connect(self._notices.show_error)
         self._api.titles_changed.connect(self._on_api_titles_changed)
         self._inspector.chat_activated.connect(self._tabs.show_chat)
-        self._inspector.commanded.connect(self._engine.post)
+        self._inspector.commanded.connect(self._on_commanded)
         self._inspector.stop_requested.connect(lambda request_id: self._engine.post(Abort(request_id)))
         self._inspector.fork_requested.connect(self._tabs.fork_chat)
         self._inspector.files.failed.connect(self._notices.show_error)
@@ -122,23 +126,44 @@ class WindowPresenter(QObject):
             self._notices.withdraw(told)
         self._stay_loaded.clear()
 
+    @Slot()
+    def _on_model_opened(self) -> None:
+        self._notices.dismiss_offers()
+        self._notices.withdraw(self._no_model)
+        self._notices.withdraw(self._recovering)
+        self._withdraw_stay_loaded()
+
+    @Slot()
+    def _show_front(self) -> None:
+        """Another engine is in front, or it has another context, or none."""
+        self._inspector.show_engine(self._engine.front_address)
+        self._show_model(None if self._engine.is_asleep else self._engine.model)
+        self._show_models()
+        self._show_engines()
+        self._draw_reports()
+
+    @Slot(str)
+    def _on_context_changed(self, address: str) -> None:
+        """The inspector shows an engine that is asleep without cells."""
+        engine = self._engine.known(address)
+        self._inspector.begin(address, engine.model if engine and not engine.is_asleep else None)
+        self._tabs.show_contexts()
+
+    @Slot()
+    def _show_engines(self) -> None:
+        awake = (one for one in self._engine if one.model and not one.is_asleep)
+        self._inspector.set_engines({one.model.address: one.model.title for one in awake if one.model})
+
     @Slot(object)
-    def _on_loaded(self, model: ModelInfo | None) -> None:
-        if model:
-            self._notices.dismiss_offers()
-            self._notices.withdraw(self._no_model)
-            self._notices.withdraw(self._recovering)
-            self._withdraw_stay_loaded()
-        self._inspector.set_model(model)
-        self._show_model(model)
+    def _on_commanded(self, command: Command) -> None:
+        """For the engine that the inspector shows."""
+        self._engine.post(command, self._inspector.address)
 
     def _show_model(self, model: ModelInfo | None) -> None:
         self._notices.progress.clear()
-        self._report = None
         self._status.apply(None)
         self._pausing.set_model(model)
         self._answers.set_model(model)
-        self._tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
 
     @Slot(object, object)
     def _on_load_failed(self, path: Path, message: str) -> None:
@@ -165,15 +190,6 @@ class WindowPresenter(QObject):
             self._no_model = tr("Loading {name} was cancelled, so no model is loaded.", name=path.name)
             self._notices.show_offer(self._no_model, tr("Load it"), partial(self._models.load, path))
 
-    @Slot()
-    def _on_slept(self) -> None:
-        """The inspector shows an engine without cells."""
-        model = self._engine.model
-        self._inspector.set_model(None)
-        self._show_model(None)
-        self._show_models()
-        self._tabs.set_n_ctx(model.max_sequence_tokens if model else 0)
-
     @Slot(object)
     def _on_engine_failed(self, message: str) -> None:
         """The inspector keeps the last steps, which show why."""
@@ -188,12 +204,12 @@ class WindowPresenter(QObject):
         self._recovering = recovering_text(message)
         self._notices.show_error(self._recovering)
 
-    @Slot(object)
-    def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
-        self._inspector.append(reports)
-        self._report = reports[-1]
+    @Slot(str, object)
+    def _on_reports_of(self, address: str, reports: tuple[StepReport, ...]) -> None:
+        self._inspector.append(address, reports)
+        self._has_report = True
         if not self._report_timer.isActive():
-            self.show_report()
+            self._show_new_report()
 
     @Slot(object)
     def _on_tab_titles_changed(self, titles: dict[str, str]) -> None:
@@ -218,14 +234,23 @@ class WindowPresenter(QObject):
             self._show_titles()
 
     @Slot()
+    def _show_new_report(self) -> None:
+        if self._has_report:
+            self.show_report()
+
+    @Slot()
     def show_report(self) -> None:
-        """The newest report, unless the window is hidden."""
-        if self._report and (self._tabs.windows or not self._window.isMinimized()):
+        """The newest of each engine, unless the window is hidden."""
+        if self._tabs.windows or not self._window.isMinimized():
+            self._has_report = False
             self._report_timer.start()
-            self._status.apply(self._report)
-            self._pausing.apply(self._report)
-            self._tabs.apply(self._report)
-            self._report = None
+            self._draw_reports()
+
+    def _draw_reports(self) -> None:
+        if report := self._engine.front.newest:
+            self._status.apply(report)
+            self._pausing.apply(report)
+        self._tabs.apply(self._engine.newest_reports)
 
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, _index: int) -> None:
@@ -266,6 +291,9 @@ class WindowPresenter(QObject):
         self._menus.reload.setEnabled(self._models.can_reload)
         self._menus.load_settings.setEnabled(self._models.can_reload)
         self._menus.sleep.setEnabled(self._engine.can_sleep)
+        self._menus.for_all.setEnabled(self._models.can_load_for_all)
+        self._menus.pin.setEnabled(self._models.can_reload)
+        self._menus.pin.setChecked(self._models.is_pinned)
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:

@@ -1466,12 +1466,12 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>The engine stopped. Reload the model, then send again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>引擎已停止。请重新打开模型，然后重新发送。</translation>
     </message>
     <message>
         <source>Loading the model was cancelled. Load it again, then send again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>已取消加载模型。请重新加载，然后重新发送。</translation>
     </message>
     <message>
@@ -2183,12 +2183,12 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>Back to live</source>
-        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>返回实时</translation>
     </message>
     <message>
         <source>No model is loaded. Choose one above the chat, then try again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
+        <extracomment>app/bridge/model_engine.py</extracomment>
         <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
@@ -2514,7 +2514,7 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>Recording {name}</source>
-        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>录制 {name}</translation>
     </message>
     <message>
@@ -5176,7 +5176,7 @@ rate</source>
     </message>
     <message>
         <source>Use {name}</source>
-        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>使用 {name}</translation>
     </message>
     <message>
@@ -5496,12 +5496,12 @@ rate</source>
     <message>
         <source>Keep this model</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>保留此模型</translation>
+        <translation type="vanished">保留此模型</translation>
     </message>
     <message>
         <source>Switch back</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>切换回去</translation>
+        <translation type="vanished">切换回去</translation>
     </message>
     <message>
         <source>Copy for mermaid.live</source>
@@ -6128,6 +6128,11 @@ rate</source>
         <source>What was read for t&amp;his</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>为此读了什么(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Other models or settings…</source>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
+        <translation>其他模型或设置…</translation>
     </message>
     <message>
         <source>Discard the changes. Esc closes and keeps them.</source>
@@ -7441,6 +7446,71 @@ accepted</source>
         <translation>与 {host} 的连接已中断。请重试。</translation>
     </message>
     <message>
+        <source>This engine is lent without control: it cannot be paused from here (--engine-control).</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>借出的引擎未授予控制权：无法从这里暂停它（--engine-control）。</translation>
+    </message>
+    <message>
+        <source>The engine there speaks version {ours}, and this window version {theirs}. Update the older Skein of the two.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>对方引擎使用协议版本 {ours}，此窗口使用版本 {theirs}。请更新两者中较旧的 Skein。</translation>
+    </message>
+    <message>
+        <source>The engine there has {name} now. Choose it in the list of models.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>对方引擎现在加载的是 {name}。请在模型列表中选择它。</translation>
+    </message>
+    <message>
+        <source>Too many windows use the engine there. Try again later.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>使用该引擎的窗口过多。请稍后再试。</translation>
+    </message>
+    <message>
+        <source>Too many answers are open. Wait for some of them.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>未完成的回答过多。请等待其中一些完成。</translation>
+    </message>
+    <message>
+        <source>another caller’s</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>其他调用方的</translation>
+    </message>
+    <message>
+        <source>connection</source>
+        <extracomment>app/inspector/events.py</extracomment>
+        <translation>连接</translation>
+    </message>
+    <message>
+        <source>The engine stopped because of an error in Skein itself.</source>
+        <extracomment>app/protocol/wire.py</extracomment>
+        <translation>引擎因 Skein 自身的错误而停止。</translation>
+    </message>
+    <message>
+        <source>{host} does not lend its engine (skein serve --engine).</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 没有借出它的引擎（skein serve --engine）。</translation>
+    </message>
+    <message>
+        <source>The engine at {host} was started again, or did not wait longer.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 上的引擎已重新启动，或不再等待。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} is broken. Answers go on there, and Skein connects again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已断开。回答在对方继续生成，Skein 正在重新连接。</translation>
+    </message>
+    <message>
+        <source>The chat is too long to be sent to {host}.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>对话太长，无法发送到 {host}。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} is there again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已恢复。</translation>
+    </message>
+    <message>
         <source>{host} refuses the key. Change it under Model → Add an engine….</source>
         <extracomment>app/remote/web.py</extracomment>
         <translation>{host} 拒绝了密钥。请在“模型 → 添加引擎…”中更改。</translation>
@@ -7813,7 +7883,7 @@ accepted</source>
     <message>
         <source>{url} is not in your list of engines. Add it again under Model.</source>
         <extracomment>app/services/servers.py</extracomment>
-        <translation>{url} 不在您的引擎列表中。请在“模型”菜单中重新添加。</translation>
+        <translation type="vanished">{url} 不在您的引擎列表中。请在“模型”菜单中重新添加。</translation>
     </message>
     <message>
         <source>Enter an address such as https://host:8000.</source>
@@ -10614,7 +10684,7 @@ accepted</source>
     <message>
         <source>{former} has answered so far.</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>此前在这里回答的是 {former}。</translation>
+        <translation type="vanished">此前在这里回答的是 {former}。</translation>
     </message>
     <message>
         <source>Answer with {name}</source>
@@ -10624,7 +10694,7 @@ accepted</source>
     <message>
         <source>{name} answers in this chat from now on</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>从现在起由 {name} 在这个对话中回答</translation>
+        <translation type="vanished">从现在起由 {name} 在这个对话中回答</translation>
     </message>
     <message>
         <source>Switch back to {name}</source>
@@ -10634,7 +10704,7 @@ accepted</source>
     <message>
         <source>Reload {name} for all chats</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>为所有对话重新加载 {name}</translation>
+        <translation type="vanished">为所有对话重新加载 {name}</translation>
     </message>
     <message>
         <source>Skein hung last time it showed this chat, so its answers are shown as plain text.</source>
@@ -11232,81 +11302,6 @@ accepted</source>
         <source>Waiting until you have signed in, in the browser.</source>
         <extracomment>app/tools/mcp_server.py</extracomment>
         <translation>等待你在浏览器中登录。</translation>
-    </message>
-    <message>
-        <source>This engine is lent without control: it cannot be paused from here (--engine-control).</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>借出的引擎未授予控制权：无法从这里暂停它（--engine-control）。</translation>
-    </message>
-    <message>
-        <source>The engine there speaks version {ours}, and this window version {theirs}. Update the older Skein of the two.</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>对方引擎使用协议版本 {ours}，此窗口使用版本 {theirs}。请更新两者中较旧的 Skein。</translation>
-    </message>
-    <message>
-        <source>The engine there has {name} now. Choose it in the list of models.</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>对方引擎现在加载的是 {name}。请在模型列表中选择它。</translation>
-    </message>
-    <message>
-        <source>Too many windows use the engine there. Try again later.</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>使用该引擎的窗口过多。请稍后再试。</translation>
-    </message>
-    <message>
-        <source>Too many answers are open. Wait for some of them.</source>
-        <extracomment>app/api/lending.py</extracomment>
-        <translation>未完成的回答过多。请等待其中一些完成。</translation>
-    </message>
-    <message>
-        <source>another caller’s</source>
-        <extracomment>app/inspector/chat_names.py</extracomment>
-        <translation>其他调用方的</translation>
-    </message>
-    <message>
-        <source>connection</source>
-        <extracomment>app/inspector/events.py</extracomment>
-        <translation>连接</translation>
-    </message>
-    <message>
-        <source>The engine stopped because of an error in Skein itself.</source>
-        <extracomment>app/protocol/wire.py</extracomment>
-        <translation>引擎因 Skein 自身的错误而停止。</translation>
-    </message>
-    <message>
-        <source>{host} does not lend its engine (skein serve --engine).</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>{host} 没有借出它的引擎（skein serve --engine）。</translation>
-    </message>
-    <message>
-        <source>The model at {host} is being loaded. Try again in a moment.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>{host} 上的模型正在加载。请稍后再试。</translation>
-    </message>
-    <message>
-        <source>The engine at {host} was started again, or did not wait longer.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>{host} 上的引擎已重新启动，或不再等待。</translation>
-    </message>
-    <message>
-        <source>The connection to {host} is broken. Answers go on there, and Skein connects again.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>与 {host} 的连接已断开。回答在对方继续生成，Skein 正在重新连接。</translation>
-    </message>
-    <message>
-        <source>The chat is too long to be sent to {host}.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>对话太长，无法发送到 {host}。</translation>
-    </message>
-    <message>
-        <source>The connection to {host} is there again.</source>
-        <extracomment>app/remote/skein_engine.py</extracomment>
-        <translation>与 {host} 的连接已恢复。</translation>
-    </message>
-    <message>
-        <source>{host} has an error: {reason}</source>
-        <extracomment>app/remote/web.py</extracomment>
-        <translation>{host} 出错：{reason}</translation>
     </message>
     <message>
         <source>Locate…</source>
@@ -12084,6 +12079,36 @@ Switch, load settings, eject</source>
         <translation>引擎</translation>
     </message>
     <message>
+        <source>The model at {host} is being loaded. Try again in a moment.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 上的模型正在加载。请稍后再试。</translation>
+    </message>
+    <message>
+        <source>{host} has an error: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 出错：{reason}</translation>
+    </message>
+    <message>
+        <source>{name} has answered so far. Its file is gone.</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation>到目前为止由 {name} 回答。它的文件已不存在。</translation>
+    </message>
+    <message>
+        <source>{name} has answered so far. Its server is not in your list of engines any more.</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation>到目前为止由 {name} 回答。它的服务器已不在你的引擎列表中。</translation>
+    </message>
+    <message>
+        <source>loaded</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>已加载</translation>
+    </message>
+    <message>
+        <source>Runs on {host}: what is asked is sent there.</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>在 {host} 上运行：提问会发送到那里。</translation>
+    </message>
+    <message>
         <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models.</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
         <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容。</translation>
@@ -12857,6 +12882,31 @@ Switch, load settings, eject</source>
         <source>Models that a server runs, on this machine or another</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>由服务器运行的模型，在本机或其他机器上</translation>
+    </message>
+    <message>
+        <source>Use in &amp;all open chats</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>用于所有打开的聊天(&amp;A)</translation>
+    </message>
+    <message>
+        <source>All open chats are answered by the model of this one</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>所有打开的聊天都由此聊天的模型回答</translation>
+    </message>
+    <message>
+        <source>All open chats have this model.</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>所有打开的聊天都已使用此模型。</translation>
+    </message>
+    <message>
+        <source>&amp;Keep loaded</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>保持加载(&amp;K)</translation>
+    </message>
+    <message>
+        <source>The model stays in memory, also when another one needs room or it is idle</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>模型保留在内存中，即使其他模型需要空间或它处于空闲状态</translation>
     </message>
     <message>
         <source>Shift+Enter inserts a new line. If off, Enter does, and Ctrl+Enter sends.</source>

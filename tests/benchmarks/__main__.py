@@ -16,6 +16,7 @@ try:
         intrusion,
         kernels,
         start,
+        two_models,
         typing_ahead,
         working_day,
         workload,
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "start": start,
     "kernels": kernels,
     "chat": chat,
+    "two": two_models,
     "messages": hostile_messages,
     "hostile": hostile,
 }
@@ -47,6 +49,7 @@ NOT_OF_SPEED = {
     "kernels",
     "messages",
     "start",
+    "two",
     "typing",
 }
 

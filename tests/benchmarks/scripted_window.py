@@ -21,8 +21,8 @@ from unittest import mock
 
 from PySide6.QtCore import QObject
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread
+from app.bridge.engines import Engines
 from app.bridge.garbage import GarbageCollector
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
@@ -168,7 +168,7 @@ class ScriptedProgram:
     def __init__(self, home: Path, text: str) -> None:
         self.settings = Settings.load(home / "settings.json")
         self.store = ChatStore(home / "chats.db")
-        self.engine = ActiveEngine(make_thread=lambda _params, parent: self._make_thread(text, parent))
+        self.engine = Engines(make_thread=lambda _params, parent: self._make_thread(text, parent))
         self._garbage = GarbageCollector(self.engine)
         self.workspace = Workspace(self.engine, self.store, self.settings)
         self.router = ReportRouter(self.engine, self.workspace)

@@ -191,8 +191,12 @@ class RandomDay(RandomUse):
             self._garbage.tidy_up()
 
     async def _until_idle(self) -> None:
-        threads = self.engine._threads
-        while threads.load or len(threads) > 1 or tasks._running or frame_budget().num_waiting:
+        while (
+            self.engine.is_loading
+            or any(len(one._threads) > 1 for one in self.engine)
+            or tasks._running
+            or frame_budget().num_waiting
+        ):
             await asyncio.sleep(0.05)
 
 

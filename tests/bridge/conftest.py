@@ -5,12 +5,14 @@ import queue
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.drafts import Field
+from app.bridge.engines import Engines
+from app.bridge.model_engine import ModelEngine
 from app.bridge.report_router import ReportRouter
 from app.bridge.running_answers import RunningAnswers
 from app.bridge.workspace import Workspace
@@ -41,7 +43,7 @@ from tests.fakes import model_info
 
 
 class ScriptedThread(QObject):
-    """What ActiveEngine sees of an EngineThread, without a thread."""
+    """What Engines sees of an EngineThread, without a thread."""
 
     progressed = Signal(float)
     loaded = Signal(object)
@@ -71,6 +73,9 @@ class ScriptedThread(QObject):
 
     def wait(self) -> bool:
         return True
+
+    def isFinished(self) -> bool:
+        return False
 
     def stop(self) -> None:
         self.stopped = True
@@ -211,18 +216,31 @@ def threads() -> list[ScriptedThread]:
 
 
 @pytest.fixture
-def engine(qapp: QObject, threads: list[ScriptedThread]) -> Iterator[ActiveEngine]:
+def make_thread(threads: list[ScriptedThread]) -> Callable[[LoadParams, QObject], ScriptedThread]:
     def make_thread(params: LoadParams, parent: QObject) -> ScriptedThread:
         threads.append(ScriptedThread(params, parent))
         return threads[-1]
 
-    engine = ActiveEngine(make_thread=make_thread)  # type: ignore[arg-type]
+    return make_thread
+
+
+@pytest.fixture
+def engine(qapp: QObject, make_thread: Any) -> Iterator[Engines]:
+    engine = Engines(make_thread=make_thread)
     yield engine
     engine.deleteLater()
 
 
 @pytest.fixture
-def load(engine: ActiveEngine, threads: list[ScriptedThread]) -> Callable[..., ScriptedThread]:
+def model_engine(qapp: QObject, make_thread: Any) -> Iterator[ModelEngine]:
+    """One alone."""
+    engine = ModelEngine(make_thread=make_thread)
+    yield engine
+    engine.deleteLater()
+
+
+@pytest.fixture
+def load(engine: Engines, threads: list[ScriptedThread]) -> Callable[..., ScriptedThread]:
     """Loads a model and waits for nothing: it is there at once."""
 
     def load_now(name: str = "a.gguf", **model: object) -> ScriptedThread:
@@ -251,7 +269,7 @@ def settings() -> Settings:
 
 @pytest.fixture
 def workspace(
-    qloop: asyncio.AbstractEventLoop, engine: ActiveEngine, store: MemoryStore, settings: Settings
+    qloop: asyncio.AbstractEventLoop, engine: Engines, store: MemoryStore, settings: Settings
 ) -> Iterator[Workspace]:
     workspace = Workspace(engine, store, settings)  # type: ignore[arg-type]
     ReportRouter(engine, workspace, workspace)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QTimer
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.engines import Engines
 from app.bridge.report_router import ReportRouter
 from app.bridge.tasks import QtLoop
 from app.bridge.workspace import Workspace
@@ -116,11 +116,11 @@ def hold_up(seconds: float) -> None:
 async def stream(path: Path, num_tabs: int, tokens_per_s: float, held_s: float) -> None:
     threads: list[TalkingThread] = []
 
-    def make_thread(params: LoadParams, parent: ActiveEngine) -> TalkingThread:
+    def make_thread(params: LoadParams, parent: Engines) -> TalkingThread:
         threads.append(TalkingThread(params, parent))
         return threads[-1]
 
-    engine = ActiveEngine(make_thread=make_thread)  # type: ignore[arg-type]
+    engine = Engines(make_thread=make_thread)  # type: ignore[arg-type]
     store = ChatStore(path)
     notice = await store.open()
     assert notice == "", notice

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge.active_engine import NO_MODEL, ActiveEngine
 from app.bridge.chat_session import GO_ON, ChatSession
+from app.bridge.engines import ChatEngine, Engines
 from app.bridge.media_files import MediaFiles
-from app.bridge.open_requests import MODEL_CHANGED
+from app.bridge.model_engine import NO_MODEL
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
@@ -192,17 +192,15 @@ async def test_what_waits_for_the_user_is_not_sent_behind_another_answer(qloop, 
     assert thread.submitted[3].messages[-1].content == "two"
 
 
-def on_disk(chat: Chat, engine: ActiveEngine) -> ChatSession:
+def on_disk(chat: Chat, engine: Engines) -> ChatSession:
     """Its turns are still to be read."""
     media = MediaFiles(MemoryStore())  # type: ignore[arg-type]
-    return ChatSession(chat, engine, Settings(), media=media, save=saved, is_loaded=False)
+    return ChatSession(chat, ChatEngine(engine, chat), Settings(), media=media, save=saved, is_loaded=False)
 
 
 async def test_what_was_queued_in_an_earlier_run_waits_for_the_user(qloop, engine, thread) -> None:
     chat = Chat(queue=[QueuedMessage("two")])
-    session = ChatSession(
-        chat, engine, Settings(), media=MediaFiles(MemoryStore()), save=saved, is_loaded=False
-    )
+    session = on_disk(chat, engine)
     session.fill([Turn(Role.USER, "one"), Turn(Role.ASSISTANT, "1")], {})
     assert thread.submitted == []
     session.send_queued()
@@ -212,9 +210,7 @@ async def test_what_was_queued_in_an_earlier_run_waits_for_the_user(qloop, engin
 async def test_what_is_said_before_the_turns_have_come_is_sent_when_they_are_there(
     qloop, engine, thread
 ) -> None:
-    session = ChatSession(
-        Chat(), engine, Settings(), media=MediaFiles(MemoryStore()), save=saved, is_loaded=False
-    )
+    session = on_disk(Chat(), engine)
     session.send("two")
     assert thread.submitted == []
     session.fill([Turn(Role.USER, "one"), Turn(Role.ASSISTANT, "1")], {})
@@ -243,37 +239,29 @@ async def test_outputs_of_an_earlier_request_are_ignored(qloop, session, thread)
     assert [turn.text for turn in session.chat.turns] == ["one", "1", "two", ""]
 
 
-async def test_a_change_of_model_stops_the_answer_and_says_so(qloop, session, thread, load) -> None:
-    session.send("count")
-    thread.answer(thread.submitted[0], "1 2 3")
-    load("other.gguf")
-
-    answer = session.chat.turns[-1]
-    assert (answer.text, answer.state) == ("1 2 3", TurnState.STOPPED)
-    assert answer.notice == MODEL_CHANGED
-
-
-async def test_a_chat_remembers_the_model_that_answered_last(qloop, session, thread, load) -> None:
-    session.send("one")
-    thread.answer(thread.submitted[0], "1", FinishReason.STOP)
-    assert session.chat.model_path == "starter.gguf"
-    other = load("other.gguf")
-    assert session.chat.model_path == "starter.gguf", "nobody has answered with the other one yet"
-    session.send("two")
-    other.answer(other.submitted[0], "", FinishReason.ERROR)
-    assert session.chat.model_path == "starter.gguf"
-    session.keep_model()
-    assert session.chat.model_path == "other.gguf"
-
-
-async def test_an_answer_that_another_model_gives_bears_the_name_of_that_one(
+async def test_an_answer_goes_on_in_its_model_when_the_chat_gets_another(
     qloop, session, thread, load
 ) -> None:
-    session.send("one")
+    session.send("count")
+    thread.answer(thread.submitted[0], "1 2 3")
     other = load("other.gguf")
-    thread.finished.emit()  # before it has begun
-    other.answer(other.submitted[0], "1", FinishReason.STOP)
-    assert (session.chat.turns[-1].text, session.chat.turns[-1].model) == ("1", "other")
+    thread.answer(thread.submitted[0], " 4", FinishReason.STOP)
+    answer = session.chat.turns[-1]
+    assert (answer.text, answer.state, answer.model) == ("1 2 3 4", TurnState.DONE, "starter")
+    session.send("on")
+    assert other.submitted[0].messages[-1].content == "on"
+
+
+async def test_a_chat_keeps_its_model(qloop, session, workspace, thread, load) -> None:
+    session.send("one")
+    thread.answer(thread.submitted[0], "1", FinishReason.STOP)
+    second = workspace.new_chat()
+    other = load("other.gguf")
+    assert (session.chat.model_path, second.chat.model_path) == ("starter.gguf", "other.gguf")
+    session.send("two")
+    second.send("three")
+    assert [one.messages[-1].content for one in thread.submitted] == ["one", "two"]
+    assert [one.messages[-1].content for one in other.submitted] == ["three"]
 
 
 async def test_an_answer_that_another_model_continues_bears_both_names(qloop, session, thread, load) -> None:

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject
 from app.attachments.file_reading import AnyReading, ReadFile
 from app.attachments.refusal import Reason
 from app.bridge import draft_files
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.draft_files import MAX_AT_ONCE, DraftFiles
+from app.bridge.engines import Engines
 from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import finish_all
 from app.chats.attachment import Attachment
@@ -101,7 +101,7 @@ async def test_a_file_that_was_read_first_waits_for_those_given_before_it(
 
 
 async def test_a_file_that_was_read_goes_with_the_draft_of_its_chat(
-    engine: ActiveEngine, tmp_path: Path, qloop: object
+    engine: Engines, tmp_path: Path, qloop: object
 ) -> None:
     media = MediaFiles(MemoryStore(), engine)  # type: ignore[arg-type]
     session = ChatSession(Chat(), engine, Settings(), parent=engine, media=media, save=saved)

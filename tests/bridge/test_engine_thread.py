@@ -17,8 +17,8 @@ from PySide6.QtCore import QThread
 from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread
+from app.bridge.model_engine import ModelEngine
 from app.protocol.commands import Submit
 from app.protocol.errors import DecodeError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams
@@ -66,11 +66,11 @@ def make_thread(qapp: Any) -> Iterator[Callable[..., EngineThread]]:
 
 
 @pytest.fixture
-def make_engine(qloop: QEventLoop) -> Iterator[Callable[..., ActiveEngine]]:
-    engines: list[ActiveEngine] = []
+def make_engine(qloop: QEventLoop) -> Iterator[Callable[..., ModelEngine]]:
+    engines: list[ModelEngine] = []
 
-    def make(open_backend: Callable[..., Any] | None = None) -> ActiveEngine:
-        engine = ActiveEngine(make_thread=lambda params, parent: EngineThread(params, parent, open_backend))
+    def make(open_backend: Callable[..., Any] | None = None) -> ModelEngine:
+        engine = ModelEngine(make_thread=lambda params, parent: EngineThread(params, parent, open_backend))
         engines.append(engine)
         return engine
 
@@ -80,7 +80,7 @@ def make_engine(qloop: QEventLoop) -> Iterator[Callable[..., ActiveEngine]]:
         assert not threads_of(engine)
 
 
-def threads_of(engine: ActiveEngine) -> list[EngineThread]:
+def threads_of(engine: ModelEngine) -> list[EngineThread]:
     return [thread for thread in engine.findChildren(QThread) if thread.isRunning()]
 
 
@@ -91,9 +91,9 @@ def question(name: str = "r1", chat: str = "c1", max_tokens: int | None = 8) -> 
 class Answers:
     """Collects outputs from wherever they come."""
 
-    def __init__(self, source: ActiveEngine | EngineThread) -> None:
+    def __init__(self, source: ModelEngine | EngineThread) -> None:
         self.outputs: list[Output] = []
-        if isinstance(source, ActiveEngine):
+        if isinstance(source, ModelEngine):
             source.reported.connect(self.add_reports)
             source.ended.connect(self.outputs.append)
         else:

@@ -1,16 +1,23 @@
-"""Loads that are called off, threads that end, and the end of all. As `ActiveEngine` uses them."""
+"""Loads that are called off, threads that end, and the end of all. As `ModelEngine` uses them."""
 
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from pytestqt.qtbot import QtBot
 
+from app.bridge.model_engine import ModelEngine
 from app.protocol.load import LoadParams
 
 Load = Callable[..., Any]
+
+
+@pytest.fixture
+def engine(model_engine: ModelEngine) -> ModelEngine:
+    return model_engine
 
 
 def test_a_second_load_calls_off_the_first(engine, threads) -> None:

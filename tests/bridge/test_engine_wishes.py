@@ -1,9 +1,12 @@
-"""What every engine to come is told, as `ActiveEngine` tells it."""
+"""What every engine to come is told, as `ModelEngine` tells it."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from app.bridge.model_engine import ModelEngine
 from app.protocol.commands import (
     CheckCells,
     Command,
@@ -20,6 +23,11 @@ from app.protocol.load import LoadParams, Speed
 from app.protocol.request import Message, Request, Role
 
 Load = Callable[..., Any]
+
+
+@pytest.fixture
+def engine(model_engine: ModelEngine) -> ModelEngine:
+    return model_engine
 
 
 def test_a_new_model_is_told_the_speed_and_the_chat_in_front(engine, threads, load: Load) -> None:

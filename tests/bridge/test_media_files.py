@@ -38,7 +38,7 @@ async def test_what_is_attached_is_on_disk_before_the_draft_has_it_and_is_sent_w
     thread = load("starter.gguf")
     model = workspace._engine.model
     assert model
-    workspace._engine.model = replace(model, senses=Senses(sees=True))
+    workspace._engine.front.model = replace(model, senses=Senses(sees=True))
     session = workspace.new_chat()
     (tmp_path / "cat.png").write_bytes(png())
     session.files.read_files([tmp_path / "cat.png"])

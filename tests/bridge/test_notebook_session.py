@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.bridge.active_engine import NO_MODEL, ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.media_files import MediaFiles
+from app.bridge.model_engine import NO_MODEL
 from app.bridge.notebook_session import CONTINUATION_TOKENS, NotebookSession
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, TurnState
@@ -132,7 +133,7 @@ async def test_a_fork_is_a_notebook_too(qloop, notebook, workspace) -> None:
 @given(st.lists(st.text(alphabet="ab\n", max_size=6), max_size=8))
 def test_whatever_is_written_is_its_text(qapp: object, texts: list[str]) -> None:
     media = MediaFiles(MemoryStore())  # type: ignore[arg-type]
-    session = NotebookSession(Chat(is_notebook=True), ActiveEngine(), Settings(), media=media, save=saved)
+    session = NotebookSession(Chat(is_notebook=True), Engines(), Settings(), media=media, save=saved)
     for text in texts:
         session.write(text)
         assert session.text == text

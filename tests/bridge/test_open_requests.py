@@ -1,4 +1,4 @@
-"""Answers that move from one engine to the next, as `ActiveEngine` has them moved."""
+"""Answers that move from one engine to the next, as `ModelEngine` has them moved."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.model_engine import ModelEngine
 from app.bridge.open_requests import MODEL_CHANGED
 from app.protocol.commands import Abort, AbortAll, Forget, Submit
 from app.protocol.load import LoadParams
@@ -17,12 +17,17 @@ from app.protocol.request import Message, Request, Role
 Load = Callable[..., Any]
 
 
+@pytest.fixture
+def engine(model_engine: ModelEngine) -> ModelEngine:
+    return model_engine
+
+
 def request(name: str = "r1", chat: str = "c1") -> Request:
     return Request(name, chat, (Message(Role.USER, "hello"),))
 
 
 @pytest.fixture
-def ended(engine: ActiveEngine) -> list[Output]:
+def ended(engine: ModelEngine) -> list[Output]:
     """All that is told of a request without a report."""
     outputs: list[Output] = []
     engine.ended.connect(outputs.append)

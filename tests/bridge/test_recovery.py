@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge.active_engine import MAX_RECOVERIES, ActiveEngine
+from app.bridge.model_engine import MAX_RECOVERIES, ModelEngine
 from app.bridge.open_requests import MODEL_CHANGED
 from app.protocol.commands import Abort, Forget, Submit
 from app.protocol.load import LoadParams
@@ -18,12 +18,17 @@ PARAMS = LoadParams(Path("a.gguf"), workers=("there:1", "gone:1"))
 LEFT = replace(PARAMS, workers=("there:1",))
 
 
+@pytest.fixture
+def engine(model_engine: ModelEngine) -> ModelEngine:
+    return model_engine
+
+
 def request(name: str = "r1", chat: str = "c1") -> Request:
     return Request(name, chat, (Message(Role.USER, "hello"),), max_tokens=10)
 
 
 class Heard:
-    def __init__(self, engine: ActiveEngine) -> None:
+    def __init__(self, engine: ModelEngine) -> None:
         self.recovering: list[str] = []
         self.failed: list[str] = []
         self.ended: list[Output] = []
@@ -33,12 +38,12 @@ class Heard:
 
 
 @pytest.fixture
-def heard(engine: ActiveEngine) -> Heard:
+def heard(engine: ModelEngine) -> Heard:
     return Heard(engine)
 
 
 @pytest.fixture
-def crash(engine: ActiveEngine, threads: list[ScriptedThread]) -> Callable[[], None]:
+def crash(engine: ModelEngine, threads: list[ScriptedThread]) -> Callable[[], None]:
     def crash_now() -> None:
         threads[-1].recovery = LEFT
         former = threads[-1]
@@ -49,7 +54,7 @@ def crash(engine: ActiveEngine, threads: list[ScriptedThread]) -> Callable[[], N
 
 
 @pytest.fixture
-def begun(engine: ActiveEngine, threads: list[ScriptedThread]) -> ScriptedThread:
+def begun(engine: ModelEngine, threads: list[ScriptedThread]) -> ScriptedThread:
     """Two answers are open; one has two tokens."""
     engine.load(PARAMS)
     threads[0].finish_loading()

@@ -24,7 +24,7 @@ def prompts_of(engine, load):
         backend.chat_template = template
         builders.append(PromptBuilder(backend))
         use_nothing = thread.use_prompts
-        engine.use_prompts = lambda work: use_nothing(lambda _none: work(builders[-1]))
+        engine.front.use_prompts = lambda work: use_nothing(lambda _none: work(builders[-1]))
 
     yield open_model
     for builder in builders:

@@ -365,7 +365,7 @@ async def test_a_long_result_is_told_in_parts(qloop, session, thread, kit, setti
     settings.max_tool_result_tokens = 100
     kit.approvals = {"fake/clock": Approval.ALWAYS}
     kit.answers = {"clock": lambda _arguments: "".join(f"line {number}\n" for number in range(1000))}
-    engine.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
+    engine.front.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
     session.send("Go")
     await writes(thread, "«clock {}»", STOP)
     (use,) = answer_of(session).rounds[0].uses
@@ -389,7 +389,7 @@ async def test_a_result_takes_no_more_than_a_quarter_of_the_context(
     """Of 512 tokens here; the settings allow 4,000."""
     kit.approvals = {"fake/clock": Approval.ALWAYS}
     kit.answers = {"clock": lambda _arguments: "".join(f"line {number}\n" for number in range(1000))}
-    engine.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
+    engine.front.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
     session.send("Go")
     await writes(thread, "«clock {}»", STOP)
     assert "line 63\n" in thread.submitted[1].messages[-1].content

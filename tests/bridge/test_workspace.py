@@ -129,22 +129,6 @@ async def test_an_answer_that_the_end_of_the_program_cuts_off_stays_on_disk_as_b
     assert (last.text, last.state) == ("1 2 3", TurnState.STREAMING)
 
 
-async def test_it_is_told_which_answers_another_model_cut_off(qloop, workspace, thread, load) -> None:
-    told: list[str] = []
-    workspace.cut_off.connect(told.append)
-    one, two, three = (workspace.new_chat() for _ in range(3))
-    for session in (one, two, three):
-        session.send("count")
-    thread.answer(thread.submitted[0], "1 2 3")
-    thread.answer(thread.submitted[2], "1 2 3", FinishReason.STOP)
-    other = load("other.gguf")
-    assert told == [one.chat.id]  # the second had not begun
-    one.resume()
-    assert other.submitted[-1].answer_start == "1 2 3"
-    three.resume()
-    assert not three.is_busy
-
-
 async def test_closing_another_tab_leaves_the_current_one(qloop, workspace) -> None:
     one, two = with_text(workspace, "a", "b")
     workspace.close(one)

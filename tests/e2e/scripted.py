@@ -15,9 +15,9 @@ from typing import ClassVar
 
 from PySide6.QtCore import QTimer
 
-import app.bridge.active_engine
+import app.bridge.engines
 import app.bridge.tool_access
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.protocol.commands import Abort, Command, Submit
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Request
@@ -28,16 +28,16 @@ PIECE_MS = 25
 _PIECES = re.compile(r"\S+\s*|\s+")
 
 
-class ScriptedEngine(ActiveEngine):
+class ScriptedEngine(Engines):
     """Only what the window saves is a chat's; the rest is asked of the real model."""
 
-    def post(self, command: Command) -> None:
+    def post(self, command: Command, address: str = "") -> None:
         if isinstance(command, Submit) and command.request.is_saved:
             _Answer(self, command.request)
         elif isinstance(command, Abort) and command.request_id in _Answer.running:
             _Answer.running[command.request_id].stop()
         else:
-            super().post(command)
+            super().post(command, address)
 
 
 class _Answer:
@@ -84,7 +84,7 @@ def _scripted(asked: str) -> str:
 
 
 def main() -> int:
-    app.bridge.active_engine.ActiveEngine = ScriptedEngine  # type: ignore[misc]  # before it is imported
+    app.bridge.engines.Engines = ScriptedEngine  # type: ignore[misc]  # before it is imported
     app.bridge.tool_access.MessageReaders = FakeReaders  # type: ignore[misc,assignment]
     return observed.main()
 

@@ -76,7 +76,7 @@ def docks(window: QMainWindow, qtbot: QtBot) -> InspectorDocks:
     window.show()
     qtbot.waitExposed(window)
     settle()
-    docks.set_model(model_info())
+    docks.begin("", model_info())
     for panel in docks.panels:
         assert isinstance(panel, Noted)
         panel.num_draws = 0
@@ -98,14 +98,14 @@ def visible(docks: InspectorDocks) -> set[str]:
 
 class TestDrawing:
     def test_only_panels_that_can_be_seen_are_drawn(self, docks: InspectorDocks) -> None:
-        docks.append((report(1, decoding(0, "sums")),))
+        docks.append("", (report(1, decoding(0, "sums")),))
         assert num_draws(docks) == {"above": 1, "front": 1, "behind": 0}
 
     def test_reports_in_between_wait_for_the_next_tenth_of_a_second(
         self, docks: InspectorDocks, qtbot: QtBot
     ) -> None:
         for step in range(1000):
-            docks.append((report(step, decoding(0, "sums")),))
+            docks.append("", (report(step, decoding(0, "sums")),))
         assert num_draws(docks)["front"] == 1
         assert docks.recording.num_seen == 1000
         qtbot.waitUntil(lambda: num_draws(docks)["front"] == 2)
@@ -114,13 +114,13 @@ class TestDrawing:
         self, docks: InspectorDocks, qtbot: QtBot
     ) -> None:
         for step in range(2):
-            docks.append((report(step, decoding(0, "sums")),))
+            docks.append("", (report(step, decoding(0, "sums")),))
         docks._on_pulse()
         assert num_draws(docks) == {"above": 2, "front": 1, "behind": 0}
         qtbot.waitUntil(lambda: num_draws(docks) == {"above": 2, "front": 2, "behind": 0})
 
     def test_the_pulse_stops_when_no_reports_come(self, docks: InspectorDocks, qtbot: QtBot) -> None:
-        docks.append((report(1, decoding(0, "sums")),))
+        docks.append("", (report(1, decoding(0, "sums")),))
         assert docks._pulse.isActive()
         qtbot.waitUntil(lambda: not docks._pulse.isActive())
         assert num_draws(docks)["front"] == 1
@@ -142,7 +142,7 @@ class TestDrawing:
     def test_a_minimised_window_draws_nothing(self, docks: InspectorDocks, window: QMainWindow) -> None:
         window.showMinimized()
         settle()
-        docks.append((report(1, decoding(0, "sums")),))
+        docks.append("", (report(1, decoding(0, "sums")),))
         assert num_draws(docks) == {"above": 0, "front": 0, "behind": 0}
 
 
@@ -361,7 +361,7 @@ class TestPanels:
         assert docks.panels == (front,)
         docks.show_panel("behind")
         assert docks.panel("behind").chosen == [("sequence", 3), ("step", 17)]  # type: ignore[attr-defined]
-        docks.set_model(model_info())
+        docks.begin("", model_info())
         docks.show_panel("second")
         assert docks.panel("second").chosen == []  # type: ignore[attr-defined]
 
@@ -373,8 +373,8 @@ class TestPanels:
         assert (commanded.args, activated.args) == ([CheckCells()], ["sums"])
 
     def test_a_new_model_begins_a_new_recording(self, docks: InspectorDocks) -> None:
-        docks.append((report(1, decoding(0, "sums")),))
-        docks.set_model(model_info(name="big"))
+        docks.append("", (report(1, decoding(0, "sums")),))
+        docks.begin("", model_info(name="big"))
         assert docks.recording.newest is None
         assert all(panel.num_resets == 2 for panel in docks.panels if isinstance(panel, Noted))
 
@@ -429,7 +429,7 @@ def all_docks(work: Work, qtbot: QtBot) -> InspectorDocks:
     window.setCentralWidget(QTextEdit())
     window.resize(1280, 800)
     docks = InspectorDocks(window, ROWS)
-    docks.set_model(model_info())
+    docks.begin("", model_info())
     window.show()
     qtbot.waitExposed(window)
     return docks
@@ -442,7 +442,7 @@ def stream(all_docks: InspectorDocks, work: Work) -> None:
     work.num_draws.clear()
     work.num_paints.clear()
     for step in range(1, 101):
-        all_docks.append((busy_step(step, 8),))
+        all_docks.append("", (busy_step(step, 8),))
         if step % 10 == 0:
             all_docks._on_pulse()
             while all_docks._undrawn:

@@ -35,9 +35,9 @@ def docks(qtbot: QtBot) -> Iterator[InspectorDocks]:
     window.resize(1000, 700)
     docks = InspectorDocks(window, ((5, (TimelinePanel,)), (5, (EventsPanel,))))
     window.show()
-    docks.set_model(model_info())
+    docks.begin("", model_info())
     docks.set_titles(LIVE_TITLES)
-    docks.append([busy_step(number) for number in range(1, 31)])
+    docks.append("", [busy_step(number) for number in range(1, 31)])
     yield docks
 
 
@@ -111,7 +111,7 @@ async def test_live_steps_go_on_behind_a_recorded_file(
 ) -> None:
     docks.files.open(recorded)
     await tasks.finish_all()
-    docks.append([busy_step(31)])
+    docks.append("", [busy_step(31)])
     docks.set_titles({"chat 0": "Renamed"})
     assert timeline(docks)._head.text().startswith("Step 8 ")
     assert tabs_of_rows(docks) == "Recorded tab"
@@ -128,7 +128,7 @@ async def test_another_model_does_not_touch_what_is_looked_at(
 ) -> None:
     docks.files.open(recorded)
     await tasks.finish_all()
-    docks.set_model(None)
+    docks.begin("", None)
     assert timeline(docks)._head.text().startswith("Step 8 ")
     docks.show_live()
     assert timeline(docks).message.isVisible()

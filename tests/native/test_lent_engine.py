@@ -13,7 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.commands import Fork, Pause, StepOnce, Submit, WatchCells
@@ -49,8 +49,8 @@ def port() -> int:
 
 
 @pytest.fixture
-def engine(qloop: QEventLoop) -> Iterator[ActiveEngine]:
-    engine = ActiveEngine()
+def engine(qloop: QEventLoop) -> Iterator[Engines]:
+    engine = Engines()
     yield engine
     qloop.run_until_complete(engine.close())
 
@@ -72,7 +72,7 @@ def answer_alone(path: Path) -> str:
 
 
 def test_an_answer_goes_on_after_the_engine_elsewhere_was_killed_and_started_again(
-    tiny_gguf: Callable[[str], Path], engine: ActiveEngine, qtbot: QtBot, port: int
+    tiny_gguf: Callable[[str], Path], engine: Engines, qtbot: QtBot, port: int
 ) -> None:
     path = tiny_gguf("qwen3")
     reports: list[StepReport] = []

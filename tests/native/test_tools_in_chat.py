@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
@@ -29,7 +29,7 @@ async def never(_arguments, _where):
 async def test_a_call_is_written_read_run_and_answered_from(qloop, tmp_path) -> None:
     template = (TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text()
     path = write_tiny_gguf(tmp_path / "tiny.gguf", "qwen3", chat_template=template, n_ctx_train=16384)
-    engine = ActiveEngine()
+    engine = Engines()
     workspace = Workspace(engine, MemoryStore(), Settings())
     ReportRouter(engine, workspace, workspace)
     kit = FakeKit(Tool("look", "Look", "Looks.", CHOICE, never, key="fake/look"))

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.engine.children.engine_process import EngineProcess
 from app.engine.children.workers import WorkerState, ask
 from app.engine.engine import Engine
@@ -53,7 +53,7 @@ def question(name: str = "r", max_tokens: int = NUM_TOKENS) -> Request:
     return Request(name, f"chat {name}", (Message(Role.USER, "Tell me more."),), sampling, max_tokens)
 
 
-def check_estimate(engine: ActiveEngine, path: Path) -> None:
+def check_estimate(engine: Engines, path: Path) -> None:
     """Each machine took what was expected of it, before anything was loaded."""
     assert engine.model
     assert engine.loaded_params
@@ -107,13 +107,13 @@ class Answer:
 
 
 @pytest.fixture
-def engine(qloop: QEventLoop) -> Iterator[ActiveEngine]:
-    engine = ActiveEngine()
+def engine(qloop: QEventLoop) -> Iterator[Engines]:
+    engine = Engines()
     yield engine
     qloop.run_until_complete(engine.close())
 
 
-def compute_a_part(engine: ActiveEngine, answer: Answer, qtbot: QtBot) -> None:
+def compute_a_part(engine: Engines, answer: Answer, qtbot: QtBot) -> None:
     """Asks, and stands still in mid-answer, however fast the machine is."""
     engine.post(Pause())
     engine.post(Submit(question()))
@@ -129,7 +129,7 @@ def compute_a_part(engine: ActiveEngine, answer: Answer, qtbot: QtBot) -> None:
 def test_one_model_in_three_parts_answers_as_on_one_machine_also_when_it_loses_one(
     two_machines: list[Machine],
     tiny_gguf: Callable[[str], Path],
-    engine: ActiveEngine,
+    engine: Engines,
     qtbot: QtBot,
 ) -> None:
     """It is loaded again without that one, and the answer goes on where it was."""
@@ -159,7 +159,7 @@ def test_one_model_in_three_parts_answers_as_on_one_machine_also_when_it_loses_o
 
 
 def test_an_engine_in_a_process_of_its_own_does_all_that_others_do_and_comes_back_when_killed(
-    tiny_gguf: Callable[[str], Path], engine: ActiveEngine, qtbot: QtBot
+    tiny_gguf: Callable[[str], Path], engine: Engines, qtbot: QtBot
 ) -> None:
     public = {name for name in vars(EngineLoop) if not name.startswith("_")}
     assert public <= set(dir(EngineProcess))

@@ -12,7 +12,7 @@ from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import KeyringLocked
 
 from app.bridge import tasks
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.engine.cells.kept_cells import path_of
 from app.services.cell_keeping import NAME, SERVICE, CellKeeping
@@ -91,7 +91,7 @@ def refusals() -> list[str]:
 
 @pytest.fixture
 def keeping(
-    engine: ActiveEngine, workspace: Workspace, preferences: Preferences, folder: Path, refusals: list[str]
+    engine: Engines, workspace: Workspace, preferences: Preferences, folder: Path, refusals: list[str]
 ) -> CellKeeping:
     keeping = CellKeeping(engine, workspace, preferences, folder, workspace)
     keeping.refused.connect(lambda: refusals.append(keeping.why_not))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.services import chat_backups
 from app.services.chat_backups import ChatBackups
@@ -32,7 +32,7 @@ class Heard:
 
 
 @asynccontextmanager
-async def running(path: Path, engine: ActiveEngine) -> AsyncIterator[tuple[Workspace, ChatBackups, Heard]]:
+async def running(path: Path, engine: Engines) -> AsyncIterator[tuple[Workspace, ChatBackups, Heard]]:
     """On a real store."""
     store = ChatStore(path)
     assert await store.open() == ""

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QObject
 
 from app.bridge import tasks
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
@@ -27,7 +27,7 @@ Opened = tuple[Workspace, ChatLibrary]
 
 @pytest.fixture
 def opened(
-    qloop: asyncio.AbstractEventLoop, engine: ActiveEngine, settings: Settings, tmp_path: Path
+    qloop: asyncio.AbstractEventLoop, engine: Engines, settings: Settings, tmp_path: Path
 ) -> Callable[..., object]:
     """A run of the program on the same database."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import finish_all
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
@@ -31,7 +31,7 @@ from tests.chats.imports import shapes
 class Kit:
     """A workspace on a database on disk."""
 
-    def __init__(self, path: Path, engine: ActiveEngine) -> None:
+    def __init__(self, path: Path, engine: Engines) -> None:
         self.path = path
         self.store = ChatStore(path)
         self.workspace = Workspace(engine, self.store, Settings())
@@ -49,7 +49,7 @@ class Kit:
 
 
 @pytest.fixture
-def make_kit(qloop: asyncio.AbstractEventLoop, engine: ActiveEngine, tmp_path: Path) -> AsyncIterator[Any]:
+def make_kit(qloop: asyncio.AbstractEventLoop, engine: Engines, tmp_path: Path) -> AsyncIterator[Any]:
     kits: list[Kit] = []
 
     async def make(name: str = "chats.db") -> Kit:

@@ -20,7 +20,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("app.bridge.active_engine.monotonic", clock)
+    monkeypatch.setattr("app.bridge.model_engine.monotonic", clock)
     return clock
 
 

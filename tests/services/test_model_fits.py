@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.bridge import tasks
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.engine.children.workers import RemoteWorker, WorkerState
 from app.models.folders import Folder
 from app.models.memory_fit import Fit
@@ -49,7 +49,7 @@ def preferences() -> Preferences:
 
 @pytest.fixture
 def fits(
-    qloop: asyncio.AbstractEventLoop, preferences: Preferences, engine: ActiveEngine, machine: Machine
+    qloop: asyncio.AbstractEventLoop, preferences: Preferences, engine: Engines, machine: Machine
 ) -> Iterator[ModelFits]:
     fits = ModelFits(preferences, engine)
     yield fits

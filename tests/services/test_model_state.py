@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from app.protocol.load import LoadParams
 from app.services.model_state import ModelState, ModelWatch
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
@@ -22,7 +23,7 @@ def watch(engine: FakeEngine) -> ModelWatch:
 def test_a_load_is_followed_to_its_end(engine: FakeEngine, watch: ModelWatch) -> None:
     told: list[ModelState] = []
     watch.changed.connect(told.append)
-    engine.loading.emit(BIG)
+    engine.load(LoadParams(BIG))
     big = model_info(name="big", path=BIG)
     engine.finish_load(big)
     assert told == [ModelState(loading=BIG), ModelState(big)]
@@ -31,8 +32,9 @@ def test_a_load_is_followed_to_its_end(engine: FakeEngine, watch: ModelWatch) ->
 def test_a_failed_load_is_remembered_only_while_there_is_no_other(
     engine: FakeEngine, watch: ModelWatch
 ) -> None:
+    engine.default = str(BIG)
     engine.load_failed.emit(BIG, "It is gone.")
-    assert watch.state == ModelState(failed=BIG)
+    assert watch.state == ModelState(absent=BIG)
     starter = model_info(name="starter")
     engine.finish_load(starter)
     engine.load_failed.emit(BIG, "It is gone.")
@@ -42,11 +44,11 @@ def test_a_failed_load_is_remembered_only_while_there_is_no_other(
 def test_sleep_crash_and_a_cancelled_load_are_followed(engine: FakeEngine, watch: ModelWatch) -> None:
     starter = model_info(name="starter")
     engine.finish_load(starter)
-    engine.loading.emit(BIG)
-    engine.load_cancelled.emit(BIG)
+    engine.load(LoadParams(BIG))
+    engine.cancel_load()
     assert watch.state == ModelState(starter)
     engine.sleep()
     assert watch.state == ModelState(starter, is_asleep=True)
     engine.model, engine.is_asleep = None, False
     engine.engine_failed.emit("It stopped.")
-    assert watch.state == ModelState()
+    assert watch.state == ModelState(absent=starter.path)

@@ -5,8 +5,10 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from app.bridge.tasks import finish_all
+from app.models.hub_address import read_token
 from app.protocol.errors import InvalidRequestError
 from app.protocol.load import ServerKind
+from app.remote.opening import secret_name
 from app.remote.web import ServerError, UntrustedError
 from app.services.preferences import Preferences
 from app.services.servers import ServerModel, Servers, pasted
@@ -84,13 +86,11 @@ async def test_a_server_is_kept_without_its_key_and_opened_with_it(qloop, server
         later = Servers(preferences, preferences)
         address = f"{fake.url}#{VLLM_MODEL['id']}"
         assert later.models == (ServerModel(address, VLLM_MODEL["id"], fake.url.removeprefix("http://")),)
-        params = await later.load_params(address)
+        params = later.params_of(address)
+        assert params
         assert params.server
-        assert (params.server.key, params.server.kind, params.address) == (
-            "secret",
-            ServerKind.OPENAI,
-            address,
-        )
+        assert (params.server.key, params.server.kind, params.address) == ("", ServerKind.OPENAI, address)
+        assert read_token(secret_name(fake.url)) == "secret", "which `open_remote` asks for"
         assert len(fake.paths) == num_asked, "nobody is asked before a chat is"
 
 
@@ -101,8 +101,7 @@ async def test_a_removed_server_can_come_back_with_its_key(qloop, servers, ring)
     servers.remove(one)
     await finish_all()
     assert (servers.models, ring.kept) == ((), {})
-    with pytest.raises(InvalidRequestError, match="not in your list"):
-        await servers.load_params("http://gpu-box:8000#m")
+    assert servers.params_of("http://gpu-box:8000#m") is None
     servers.undo_removal(one)
     await finish_all()
     assert list(ring.kept.values()) == ["secret"]

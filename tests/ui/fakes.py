@@ -1,6 +1,8 @@
 """Stand-ins for what the window is given: the same signals and names, and a script instead of an engine."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,15 +22,16 @@ from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.media.reading import Pixels
 from app.media.sound_devices import SoundDevices
-from app.protocol.commands import Abort, AbortAll, Command, SetSpeed, Submit
+from app.protocol.commands import Abort, AbortAll, Command, SetFront, SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
 from app.protocol.media import Media
 from app.protocol.model import ModelInfo
+from app.protocol.report import StepReport
 from app.protocol.request import Overflow, Request, Role
 
 
 class FakeEngine(QObject):
-    """Notes what it is asked for; a test emits what it answers."""
+    """All engines, of which there is one. Notes what it is asked for; a test emits what it answers."""
 
     loading = Signal(object)
     load_progressed = Signal(float)
@@ -41,16 +44,31 @@ class FakeEngine(QObject):
     asked = Signal()
     reported = Signal(object)
     ended = Signal(object)
+    opened = Signal(object)
+    changed = Signal()
+    front_reported = Signal(object)
+    reports_of = Signal(str, object)
+    context_changed = Signal(str)
+    chosen = Signal(object)
 
     def __init__(self, model: ModelInfo | None = None) -> None:
         super().__init__()
         self.model = model
+        self.newest: StepReport | None = None
+        self.default = model.address if model else ""
+        self.chats: Callable[[], Iterable[Chat]] = tuple
+        self.loading_path: Path | None = None
+        self.loading.connect(self._on_loading)
+        for ended in (self.load_failed, self.load_cancelled):
+            ended.connect(self._on_loading_ended)
+        self.reported.connect(self._on_reported)
         self._params = LoadParams(model.path) if model else None
         self.is_loading = self.is_asleep = False
         self.loads: list[LoadParams] = []
         self.num_cancels = 0
         self.speeds: list[Speed] = []
         self.posted: list[Command] = []
+        self.wanted: list[str] = []
         self.submitted: list[Request] = []
         self.aborted: list[str] = []
         self.num_abort_alls = 0
@@ -59,7 +77,69 @@ class FakeEngine(QObject):
     def params(self) -> LoadParams | None:
         return self._params if self.model else None
 
-    def load(self, params: LoadParams) -> None:
+    @property
+    def front(self) -> FakeEngine:
+        return self
+
+    @property
+    def address(self) -> str:
+        return self.default
+
+    @property
+    def loading_params(self) -> LoadParams | None:
+        return LoadParams(self.loading_path) if self.loading_path else None
+
+    @property
+    def front_address(self) -> str:
+        return self.default
+
+    @property
+    def is_idle(self) -> bool:
+        return self.can_sleep
+
+    @property
+    def newest_reports(self) -> dict[str, StepReport]:
+        return {"": self.newest} if self.newest else {}
+
+    @property
+    def held_bytes(self) -> Mapping[str, int]:
+        return self.model.held_bytes if self.model and not self.is_asleep else {}
+
+    def __iter__(self) -> Iterator[FakeEngine]:
+        return iter([self] if self.model else [])
+
+    def known(self, address: str) -> FakeEngine | None:
+        return self if self.model and self.model.address == address else None
+
+    def at(self, _address: str) -> FakeEngine:
+        return self
+
+    def of_chat_id(self, _chat_id: str) -> FakeEngine:
+        return self
+
+    def address_of(self, chat: Chat) -> str:
+        return chat.model_path or self.default
+
+    def show(self, chat: Chat | None) -> None:
+        self.post(SetFront(chat.id if chat else None))
+
+    def note_chats(self) -> None: ...
+
+    def want(self, address: str = "") -> None:
+        self.wanted.append(address)
+
+    def _on_loading(self, path: Path) -> None:
+        self.loading_path = path
+
+    def _on_loading_ended(self) -> None:
+        self.loading_path = None
+
+    def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
+        self.newest = reports[-1] if reports else None
+        self.front_reported.emit(reports)
+        self.reports_of.emit(self.default, reports)
+
+    def load(self, params: LoadParams, _chats: Sequence[Chat] | None = None) -> None:
         self.loads.append(params)
         self.is_loading = True
         self.loading.emit(params.path)
@@ -82,10 +162,11 @@ class FakeEngine(QObject):
         self.load_cancelled.emit(self.loads[-1].path)
 
     def sleep(self) -> None:
-        self.is_asleep = True
+        self.is_asleep, self.newest = True, None
+        self.context_changed.emit(self.default)
         self.slept.emit()
 
-    def post(self, command: Command) -> None:
+    def post(self, command: Command, _address: str = "") -> None:
         match command:
             case Submit(request):
                 self.submitted.append(request)
@@ -102,6 +183,9 @@ class FakeEngine(QObject):
         self.model = model
         self._params = self.loads[-1] if self.loads else LoadParams(model.path)
         self.is_loading = self.is_asleep = False
+        self.default, self.newest, self.loading_path = model.address, None, None
+        self.context_changed.emit(model.address)
+        self.opened.emit(model)
         self.loaded.emit(model)
 
 
@@ -119,6 +203,7 @@ class FakeSession(QObject):
         self.chat = chat or Chat()
         self.is_loaded = True
         self.is_preview = False
+        self.n_ctx = 0
         self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
@@ -140,7 +225,10 @@ class FakeSession(QObject):
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
-        self.num_kept_models = 0
+
+    @property
+    def address(self) -> str:
+        return self.chat.model_path
 
     @property
     def is_busy(self) -> bool:
@@ -225,8 +313,9 @@ class FakeSession(QObject):
     def decide(self, use: ToolUse, decision: Decision) -> None:
         self.decided.append((use, decision))
 
-    def keep_model(self) -> None:
-        self.num_kept_models += 1
+    def choose_model(self, address: str) -> None:
+        self.chat.model_path = address
+        self.changed.emit()
 
     def keep_going(self) -> None:
         self.num_keep_goings += 1

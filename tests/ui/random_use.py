@@ -25,8 +25,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMenu
 
 from app.bridge import tasks
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.engines import Engines
 from app.bridge.report_router import ReportRouter
 from app.bridge.tasks import QtLoop
 from app.bridge.workspace import Workspace
@@ -160,7 +160,7 @@ class RandomUse:
     """What somebody in a hurry does with a window; what its model does is for the subclass."""
 
     def __init__(
-        self, chance: random.Random, window: MainWindow, workspace: Workspace, engine: ActiveEngine
+        self, chance: random.Random, window: MainWindow, workspace: Workspace, engine: Engines
     ) -> None:
         self.chance = chance
         self.window = window
@@ -402,7 +402,7 @@ class ScriptedUse(RandomUse):
         self.store._thread = AtOnce()  # type: ignore[assignment]
         self.store.write_answers = lambda _answers: None  # type: ignore[method-assign]  # from another thread
         settings = Settings.load(folder / "settings.json")
-        engine = ActiveEngine(self.root, self._new_thread)  # type: ignore[arg-type]
+        engine = Engines(self.root, self._new_thread)  # type: ignore[arg-type]
         workspace = Workspace(engine, self.store, settings, self.root)
         self.router = ReportRouter(engine, workspace, self.root)
         super().__init__(chance, new_window(engine, workspace, self.store, settings), workspace, engine)

@@ -396,7 +396,7 @@ class TestModel:
         self, window: MainWindow, engine: FakeEngine
     ) -> None:
         engine.model = None
-        window.models.path = None
+        engine.default = ""
         engine.load_failed.emit(Path("/away/big.gguf"), "There is no file /away/big.gguf.")
         assert engine.loads == []
         (banner,) = window.notices.banners()
@@ -446,7 +446,7 @@ class TestReports:
     def test_status_tabs_and_inspector_show_the_same_step(
         self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine
     ) -> None:
-        chat_id = workspace.sessions[0].chat.id
+        chat_id, workspace.sessions[0].n_ctx = workspace.sessions[0].chat.id, 4096
         engine.reported.emit((report(1, decoding(2, chat_id, 823)),))
         assert window.status.model.text() == "starter · answering 1 · 41 tok/s"
         assert "823 / 4,096 cells, 196 shared, 3,273 free" in window.status.model.toolTip()

@@ -152,6 +152,16 @@ COMMANDS = {
         "Stop loading; the current model stays",
         needs="No model is being loaded.",
     ),
+    "model.for-all": Words(
+        "Use in &all open chats",
+        "All open chats are answered by the model of this one",
+        needs="All open chats have this model.",
+    ),
+    "model.pin": Words(
+        "&Keep loaded",
+        "The model stays in memory, also when another one needs room or it is idle",
+        needs="No model has been opened.",
+    ),
     "model.sleep": Words(
         "E&ject",
         "Free the model's memory; the next message loads it again",

@@ -1,10 +1,9 @@
-"""Tells which answers were cut off, by the end of the last run or by another model. GUI thread."""
+"""Tells which answers were cut off, by the end of the last run. GUI thread."""
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
-from app.bridge.workspace import Workspace
 from app.look.plain_text import one_line
 from app.look.strip import Offer, Strip
 from app.look.words import tr, tr_n
@@ -18,28 +17,17 @@ MAX_TITLES = 5
 class CutOffAnswers(QObject):
     """One notice for all: it goes on with them, or is dismissed."""
 
-    def __init__(
-        self, library: ChatLibrary, workspace: Workspace, notices: Notices, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, library: ChatLibrary, notices: Notices, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._library = library
         self._notices = notices
         self._chat_ids: dict[str, None] = {}  # in order
         self._banner: Strip | None = None
-        self._soon = QTimer(self, singleShot=True, interval=0)  # once, however many another model ends
-        self._soon.timeout.connect(self._show)
-        workspace.cut_off.connect(self._on_cut_off)
 
     def tell(self, chat_ids: Iterable[str]) -> None:
         self._chat_ids.update(dict.fromkeys(chat_ids))
         self._show()
 
-    @Slot(str)
-    def _on_cut_off(self, chat_id: str) -> None:
-        self._chat_ids[chat_id] = None
-        self._soon.start()
-
-    @Slot()
     def _show(self) -> None:
         chats = [chat for chat_id in self._chat_ids if (chat := self._library.chat(chat_id))]
         if self._banner:

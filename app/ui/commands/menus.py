@@ -11,7 +11,7 @@ from PySide6.QtCore import QMetaObject, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QPlainTextEdit
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.tool_use import Decision
 from app.inspector.docks import InspectorDocks
@@ -61,7 +61,7 @@ class Parts:
     """What the commands act on."""
 
     workspace: Workspace
-    engine: ActiveEngine
+    engine: Engines
     preferences: Preferences
     tabs: ChatTabs
     tab_commands: TabCommands
@@ -274,6 +274,9 @@ class Menus(QObject):
         self.reload = new("model.reload", parts.models.reload)
         self.cancel_load = new("model.cancel-load", parts.engine.cancel_load)
         self.sleep = new("model.sleep", parts.engine.sleep)
+        self.for_all = new("model.for-all", parts.models.load_for_all)
+        self.pin = new("model.pin", lambda: parts.models.pin(self.pin.isChecked()))
+        self.pin.setCheckable(True)
         self.load_settings = new("model.load-settings", parts.show_load_settings)
         self.stop_all = new("engine.stop-all", partial(parts.engine.post, AbortAll()))
         speed, set_speed = parts.preferences.settings.speed, partial(parts.preferences.set, "speed")
@@ -292,6 +295,8 @@ class Menus(QObject):
             self.load_settings,
             self.reload,
             self.cancel_load,
+            self.for_all,
+            self.pin,
             self.sleep,
             None,
             self.speeds,

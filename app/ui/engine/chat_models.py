@@ -1,7 +1,4 @@
-"""Offers in each chat the model that answered there before, if another one is open. Never switches by itself.
-
-A chat in front while another model is opened gets no offer: the change was deliberate. GUI thread.
-"""
+"""Says in a chat that its model is gone, and offers the next best. Replaces nothing by itself. GUI thread."""
 
 from __future__ import annotations
 
@@ -13,14 +10,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.chats.chat import THEN, Chat
-from app.look.plain_text import as_tooltip, one_line
+from app.look.plain_text import one_line
 from app.look.strip import Offer
-from app.look.words import sentences, tr
+from app.look.words import mark, sentences, tr
+from app.protocol.load import is_elsewhere
 from app.protocol.request import Role
-from app.ui.engine.model_loading import ModelLoading
+from app.services.model_library import ModelLibrary
+from app.system import paths
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.greeting import base_words
 
@@ -32,15 +31,15 @@ MAX_NAME = 28  # characters
 
 
 class ChatModels(QObject):
-    def __init__(self, engine: ActiveEngine, models: ModelLoading, tabs: ChatTabs, parent: QObject) -> None:
+    def __init__(self, engines: Engines, library: ModelLibrary, tabs: ChatTabs, parent: QObject) -> None:
         super().__init__(parent)
-        self._engine = engine
-        self._models = models
+        self._engines = engines
+        self._library = library
         self._tabs = tabs
-        self._path = engine.model.path if engine.model else None  # of the model that is open
-        self._agreed: set[str] = set()  # chats that accepted the open model
+        self._gone: dict[str, bool] = {}  # by address
         tabs.view_made.connect(self._on_view_made)
-        engine.loaded.connect(self._on_loaded)
+        for changed in (engines.opened, engines.chosen, library.changed):
+            changed.connect(self._look_anew)
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
@@ -48,65 +47,78 @@ class ChatModels(QObject):
         self._look(view)
 
     @Slot()
-    def _on_loaded(self) -> None:
-        model = self._engine.model
-        before, self._path = self._path, model.path if model else None
-        if self._path == before:
-            return
-        shown = {view.session.chat.id for view in self._tabs.shown_views}
-        self._agreed = shown if before else set()
+    def _look_anew(self) -> None:
+        self._gone.clear()
         for view in self._tabs.views:
             self._look(view)
 
     @Slot(object)
     def _look(self, view: ChatView) -> None:
-        former = self._former(view)
-        line, words = view.model_line, self._base_words(view)
-        if former and not line.offers:
-            spawn(self._offer(view, former))
-        elif former is None and line.text != words:
+        address = view.session.chat.model_path
+        engine = self._engines.known(address)
+        if not address or (engine and engine.model):
+            self._gone[address] = False
+        elif is_elsewhere(address):
+            self._gone[address] = self._engines.params_of(address) is None
+        if address in self._gone:
+            self._show(view)
+        else:
+            spawn(self._look_for(view, address))
+
+    async def _look_for(self, view: ChatView, address: str) -> None:
+        """Looking for a file may be slow on a network drive."""
+        self._gone[address] = not await asyncio.to_thread(Path(address).is_file)
+        if isValid(view) and view.session.chat.model_path == address:
+            self._show(view)
+
+    def _show(self, view: ChatView) -> None:
+        line, address = view.model_line, view.session.chat.model_path
+        words, name = self._base_words(view), _name_of_last(view.session.chat)
+        if not self._gone[address]:
             line.say(words) if words else line.clear()
+            return
+        best = self._next_best(Path(address))
+        if best.name == Path(address).name and name in self._names_of(best):  # it has moved, as Skein itself
+            self._use(view, best)
+            return
+        offer = tr("Use {name}", name=_short(self._names_of(best)[0]))
+        words_ = mark("{name} has answered so far. Its file is gone.")
+        if is_elsewhere(address):
+            words_ = mark("{name} has answered so far. Its server is not in your list of engines any more.")
+        told = tr(words_, name=_short(name or Path(address).stem))
+        line.say(sentences(told, words), Offer(offer, partial(self._use_now, view, best)))
+
+    def _use(self, view: ChatView, path: Path) -> None:
+        view.session.choose_model(str(path))
+        self._engines.note_chats()
+        self._look(view)
+
+    def _use_now(self, view: ChatView, path: Path) -> None:
+        self._use(view, path)
+        self._engines.want(str(path))
+
+    def _next_best(self, gone: Path) -> Path:
+        """The same file elsewhere; else what new chats have; else what comes with Skein."""
+        models = (*(model.path for model in self._library.models if model.can_chat), *self._loaded_paths())
+        moved = next((path for path in models if path.name == gone.name and path != gone), None)
+        default = Path(self._engines.default)
+        is_other = self._engines.default not in ("", str(gone)) and not self._gone.get(str(default))
+        return moved or (default if is_other else paths.starter_model())
+
+    def _loaded_paths(self) -> list[Path]:
+        return [one.model.path for one in self._engines if one.model and not one.model.server]
+
+    def _names_of(self, path: Path) -> tuple[str, ...]:
+        engine, file = self._engines.known(str(path)), self._library.model_at(path)
+        if engine and engine.model:
+            return engine.model.title, engine.model.name
+        return (file.title if file else path.stem,)
 
     def _base_words(self, view: ChatView) -> str:
         """A new chat says so on its empty page, and a notebook is meant for such a model."""
-        model = self._engine.model
+        engine = self._engines.known(view.session.address)
         is_chat = bool(view.session.chat.turns) and not view.notebook
-        return base_words(model) if model and is_chat else ""
-
-    async def _offer(self, view: ChatView, former: Path) -> None:
-        """If its file still exists; checking that may be slow on a network drive."""
-        is_there = await asyncio.to_thread(former.is_file)
-        model = self._engine.model
-        if is_there and model and isValid(view) and self._former(view) == former:
-            last = _name_of_last(view.session.chat) or former.stem
-            keep = Offer(
-                tr("Keep this model"),
-                partial(self._keep, view),
-                tip=as_tooltip(tr("{name} answers in this chat from now on", name=model.name)),
-            )
-            switch = Offer(
-                tr("Switch back"),
-                lambda: self._models.load(Path(view.session.chat.model_path)),
-                tip=as_tooltip(tr("Reload {name} for all chats", name=last)),
-            )
-            told = tr("{former} has answered so far.", former=_short(last))
-            view.model_line.say(sentences(told, self._base_words(view)), keep, switch)
-
-    def _keep(self, view: ChatView) -> None:
-        view.session.keep_model()
-        self._agreed.add(view.session.chat.id)
-        self._look(view)
-
-    def _former(self, view: ChatView) -> Path | None:
-        chat = view.session.chat
-        is_meant = not chat.model_path or not chat.turns or chat.id in self._agreed
-        if is_meant or view.session.is_busy or self._path is None or self._path == Path(chat.model_path):
-            return None
-        former, model = Path(chat.model_path), self._engine.model
-        has_moved = (
-            model and former.name == model.path.name and _name_of_last(chat) in (model.name, model.title)
-        )
-        return None if has_moved else former
+        return base_words(engine.model) if engine and engine.model and is_chat else ""
 
 
 def _name_of_last(chat: Chat) -> str:

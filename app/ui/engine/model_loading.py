@@ -1,6 +1,6 @@
 """Opens model files, and reloads the model when its settings have changed. GUI thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
+from app.chats.chat import Chat
 from app.look.file_dialog import choose_file
 from app.look.strip import Offer
 from app.look.words import tr
@@ -36,23 +37,28 @@ class ModelLoading(QObject):
     changed = Signal()  # whether there is a model to reload, or settings that require it
     loading_changed = Signal()  # a load began or ended
 
-    def __init__(self, engine: ActiveEngine, preferences: Preferences, window: QWidget) -> None:
+    def __init__(self, engine: Engines, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
         self._engine = engine
         self._preferences = preferences
         self._window = window
-        self.path: Path | None = engine.model.path if engine.model else None  # what `reload` loads
-        self._proven = self._now(self.path) if self.path else None  # the settings of the loaded model
+        self._proven = self._now(self.path) if self.path else None  # the settings of the model loaded last
         self._tried = self._proven
         self.drafts_in_words: Callable[[], str] = str  # how draft tokens of the open model did
         self.stands_in = False  # the starter answers until the model that was wanted is there
         engine.loading.connect(self._on_loading)
-        engine.loaded.connect(self._on_loaded)
+        engine.opened.connect(self._on_opened)
         engine.load_failed.connect(self._on_load_failed)
-        engine.engine_failed.connect(self.changed)
+        for changed in (engine.loaded, engine.slept, engine.engine_failed):
+            changed.connect(self.changed)
         for begun_or_ended in (engine.loading, engine.loaded, engine.load_failed, engine.load_cancelled):
             begun_or_ended.connect(self.loading_changed)
         preferences.changed.connect(self._on_setting_changed)
+
+    @property
+    def path(self) -> Path | None:
+        """Of the model in front, which `reload` loads."""
+        return Path(self._engine.front_address) if self._engine.front_address else None
 
     @property
     def can_reload(self) -> bool:
@@ -90,9 +96,44 @@ class ModelLoading(QObject):
         self.load(paths.starter_model())
         self.stands_in = True
 
-    def load(self, path: Path) -> None:
+    def load_elsewhere(self, address: str, chats: Sequence[Chat] | None = None) -> None:
+        """What a server runs. It is asked now."""
         self.stands_in = False
-        self._engine.load(load_params(self._preferences.settings, path))
+        if params := self._engine.params_of(address):
+            self._engine.load(params, chats)
+
+    def load(self, path: Path, chats: Sequence[Chat] | None = None) -> None:
+        """For these chats, or for the one in front."""
+        self.stands_in = False
+        self._engine.load(load_params(self._preferences.settings, path), chats)
+
+    @property
+    def can_load_for_all(self) -> bool:
+        """There is another chat with another model."""
+        used = {self._engine.address_of(chat) for chat in self._engine.chats()}
+        return bool(self.path) and bool(used - {self._engine.front_address})
+
+    def others(self, address: str) -> dict[str, str]:
+        """Names of models beside this one, by their addresses: those that are loaded, and the recent ones."""
+        paths_ = (*self._preferences.settings.recent_models, paths.starter_model())
+        names = {str(path): path.stem for path in paths_}
+        names |= {one.model.address: one.model.title for one in self._engine if one.model}
+        return {other: name for other, name in names.items() if other != address}
+
+    def load_for_all(self) -> None:
+        """The model of the chat in front, for all open chats."""
+        if self.path:
+            self.load(self.path, list(self._engine.chats()))
+
+    @property
+    def is_pinned(self) -> bool:
+        return self._engine.front_address in self._preferences.settings.pinned_models
+
+    def pin(self, is_pinned: bool) -> None:
+        """The model in front stays loaded, whatever else is."""
+        address = self._engine.front_address
+        others = [one for one in self._preferences.settings.pinned_models if one != address]
+        self._preferences.set("pinned_models", [*others, address] if is_pinned else others)
 
     @Slot()
     def reload(self) -> None:
@@ -108,10 +149,9 @@ class ModelLoading(QObject):
         self._tried = self._now(path)
 
     @Slot(object)
-    def _on_loaded(self, model: ModelInfo) -> None:
-        self.path = model.path
-        self._proven = self._tried
-        self.changed.emit()
+    def _on_opened(self, model: ModelInfo) -> None:
+        if self._tried and self._tried.path == model.path:
+            self._proven = self._tried
 
     @Slot()
     def _on_load_failed(self) -> None:

@@ -8,6 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
+from app.bridge.engines import Engines
+from app.chats.chat import Chat
 from app.look.figures import data_size
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox
@@ -15,9 +17,11 @@ from app.look.plain_text import as_tab_text, as_tooltip, heading_font, one_line,
 from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
+from app.remote.introduction import title_of
 from app.services.model_library import ModelLibrary
 from app.services.model_state import ModelState, ModelWatch
 from app.services.preferences import Preferences
+from app.services.servers import ServerModel, Servers
 from app.system import paths
 from app.ui.base.actions import command, fill
 from app.ui.base.proportions import PICKER_HEIGHT
@@ -97,16 +101,21 @@ class ModelPicker(QWidget):
     def __init__(
         self,
         watch: ModelWatch,
+        engines: Engines,
         library: ModelLibrary,
+        servers: Servers,
         preferences: Preferences,
         models: ModelLoading,
         commands: Callable[[], Sequence[QAction | None]],
         parent: QWidget,
+        chat: Chat | None = None,
     ) -> None:
-        """The commands stand below the models; None is a separator."""
+        """For this chat, or for that in front. The commands stand below the models; None is a separator."""
         super().__init__(parent)
         self._watch = watch
-        self._library = library
+        self._engines = engines
+        self._chat = chat
+        self._library, self._servers = library, servers
         self._preferences = preferences
         self._models = models
         self._commands = commands
@@ -128,6 +137,9 @@ class ModelPicker(QWidget):
         for action in self._model_actions():
             self.menu.addAction(action)
         self.menu.addSeparator()
+        for one in self._servers.models:
+            self.menu.addAction(self._action_elsewhere(one))
+        self.menu.addSeparator()
         fill(self.menu, *self._commands())
         chosen = next((action for action in self.menu.actions() if action.isChecked()), None)
         self.menu.setActiveAction(chosen or self.menu.actions()[0])
@@ -137,16 +149,20 @@ class ModelPicker(QWidget):
         model = self._watch.state.model
         starter = paths.starter_model()
         recent = [path for path in self._preferences.settings.recent_models if path != starter]
-        if model and model.path not in (starter, *recent):
+        if model and not model.server and model.path not in (starter, *recent):
             recent.insert(0, model.path)
         return [self._model_action(path) for path in (*recent[:MAX_RECENT], starter)]
 
     def _model_action(self, path: Path) -> QAction:
         model, file = self._watch.state.model, self._library.model_at(path)
-        answers = bool(model and model.path == path)
+        answers = bool(model and model.address == str(path))
         name = model.title if model and answers else file.title if file else _name_of(path)
         short = as_tab_text(QFontMetrics(self.font()).elidedText(name, ELIDE, MAX_NAME_WIDTH))
-        action = QAction(f"{short}\t{data_size(file.size_bytes)}" if file else short, self.menu)
+        engine = self._engines.known(str(path))
+        is_loaded = engine and engine.model and not engine.is_asleep
+        marks = [tr("loaded") if is_loaded else "", data_size(file.size_bytes) if file else ""]
+        told = " · ".join(filter(None, marks))
+        action = QAction(f"{short}\t{told}" if told else short, self.menu)
         action.setCheckable(True)
         action.setChecked(answers)
         action.setToolTip(as_tooltip(short_path(path)))
@@ -155,8 +171,20 @@ class ModelPicker(QWidget):
 
     def _on_chosen(self, path: Path) -> None:
         state = self._watch.state
-        if state.loading or state.is_asleep or not (state.model and state.model.path == path):
-            self._models.load(path)
+        if state.loading or state.is_asleep or not (state.model and state.model.address == str(path)):
+            self._models.load(path, [self._chat] if self._chat else None)
+
+    def _action_elsewhere(self, one: ServerModel) -> QAction:
+        """Its server is asked once it is chosen."""
+        model = self._watch.state.model
+        name = QFontMetrics(self.font()).elidedText(one.title, ELIDE, MAX_NAME_WIDTH)
+        action = QAction(f"{as_tab_text(name)}\t{as_tab_text(one.host)}", self.menu)
+        action.setCheckable(True)
+        action.setChecked(bool(model and model.address == one.address))
+        action.setToolTip(as_tooltip(tr("Runs on {host}: what is asked is sent there.", host=one.host)))
+        chats = [self._chat] if self._chat else None
+        action.triggered.connect(partial(self._models.load_elsewhere, one.address, chats))
+        return action
 
     @Slot(object)
     def _show_state(self, state: ModelState) -> None:
@@ -169,8 +197,9 @@ def state_texts(state: ModelState) -> tuple[str, str]:
         name = state.model.title if state.model else _name_of(state.loading)
         return name, tr("loading")
     if state.model:
-        return state.model.title, loading_text(state) if state.loading else asleep_text(state)
-    return (_name_of(state.failed), tr("not loaded")) if state.failed else (tr("No model"), "")
+        doing = loading_text(state) if state.loading else asleep_text(state)
+        return state.model.title, " · ".join(filter(None, (state.model.host, doing)))
+    return (_name_of(state.absent), tr("not loaded")) if state.absent else (tr("No model"), "")
 
 
 def asleep_text(state: ModelState) -> str:
@@ -178,4 +207,7 @@ def asleep_text(state: ModelState) -> str:
 
 
 def _name_of(path: Path) -> str:
-    return tr("Skein starter") if path == paths.starter_model() else path.stem
+    """Of a file, or of what a server runs."""
+    if path == paths.starter_model():
+        return tr("Skein starter")
+    return path.stem if path.suffix == ".gguf" else title_of(str(path))

@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import QObject
 
-from app.bridge.active_engine import ActiveEngine
 from app.inspector.docks import InspectorDocks
 from app.inspector.stepper_panel import StepperPanel
 from app.look.strip import Offer, Strip
@@ -17,14 +16,14 @@ PAUSED = mark("All chats are paused.")
 class Pausing(QObject):
     """A pause is visible and can be resumed while the inspector is hidden, too."""
 
-    def __init__(self, docks: InspectorDocks, strip: Strip, engine: ActiveEngine, parent: QObject) -> None:
+    def __init__(self, docks: InspectorDocks, strip: Strip, parent: QObject) -> None:
         super().__init__(parent)
         stepper = docks.panel(StepperPanel.NAME)
         assert isinstance(stepper, StepperPanel)
         self._strip = strip
         self._has_engine = False
         self.actions = stepper.actions_of_step
-        self.actions.commanded.connect(engine.post)
+        self.actions.commanded.connect(docks.commanded)
         step_tip, resume_tip = tr("Run one step, then pause again (F10)"), tr("Resume computing (F5)")
         self._offers = (
             Offer(tr("Step"), self.actions.step.trigger, True, step_tip, "engine.step"),

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QProgressBar, QScrollArea, QWidget
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.look import marks
 from app.look.buttons import dialog_button
@@ -354,7 +354,7 @@ SUFFIX_OF = {JSON: ".json", TEXT: ".txt"}
 class SelfTestMenu(QObject):
     ended_unseen = Signal(str)  # the dialog is closed: a sentence for the status bar
 
-    def __init__(self, test: SelfTest, engine: ActiveEngine, settings: Settings, parent: QWidget) -> None:
+    def __init__(self, test: SelfTest, engine: Engines, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
         self._test = test
         self._engine = engine

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.engines import Engines
 from app.bridge.parameters import inherited_sampling
 from app.bridge.token_counter import TokenCounter
 from app.chats.options import ChatOptions
@@ -34,7 +34,7 @@ class ChatOptionsPanel(PanelOfChat["ChatSettings"]):
         tabs: ChatTabs,
         presets: Presets,
         counter: TokenCounter,
-        engine: ActiveEngine,
+        engine: Engines,
         preferences: Preferences,
         check: FormCheck,
         notices: Notices,

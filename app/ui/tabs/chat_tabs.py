@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from app.bridge.workspace import Workspace
 from app.look.layouts import drop, vbox
 from app.look.marks import Mark
 from app.look.popups import come_up
-from app.protocol.report import HibernatedChat, StepReport
+from app.protocol.report import StepReport
 from app.ui.base.keyboard import has_focus
 from app.ui.base.notices import Notices
 from app.ui.tabs.first_view import FirstPage
@@ -56,15 +56,12 @@ class ChatTabs(QWidget):
         self._tabs: list[Tab] = []  # in their order
         self._by_chat_id: dict[str, Tab] = {}
         self._told_slots: set[str] = set()  # chats the last report was about
-        self._hibernated: tuple[HibernatedChat, ...] = ()  # as told last, with their ids
-        self._hibernated_ids: set[str] = set()
         self._shown: list[Tab] = []
         self._shown_current: Tab | None = None
         self._shown_last: list[Tab] = []  # those with a view, the one shown last at the end
         self.windows: dict[str, ChatWindow] = {}  # by the id of the chat that has one of its own
         self._zoom = 0
-        self._n_ctx = 0
-        self._is_paused = False
+        self._paused: set[str] = set()  # addresses of engines
         self.strip = TabStrip(self)
         self.pages = SplitPages(self)
         self._column = vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
@@ -83,7 +80,7 @@ class ChatTabs(QWidget):
         at_work = self._workspace.closed_at_work
         return {
             **{tab.session.chat.id: tab.mark for tab in self._tabs},
-            **{session.chat.id: mark_at_work(session, self._is_paused) for session in at_work},
+            **{one.chat.id: mark_at_work(one, one.address in self._paused) for one in at_work},
         }
 
     @property
@@ -122,39 +119,35 @@ class ChatTabs(QWidget):
         for view in self.views:
             view.set_zoom(zoom)
 
-    def set_n_ctx(self, n_ctx: int) -> None:
-        """There is a new context, in which no chat has a slot yet."""
-        self._n_ctx = n_ctx
-        self._told_slots.clear()
+    def show_contexts(self) -> None:
+        """There is a new context, or one less."""
         for tab in self._tabs:
-            tab.slot, tab.is_hibernated = None, False
             if tab.view:
-                tab.view.set_slot(None, n_ctx)
-            self._show_mark(tab)
+                tab.view.set_slot(tab.slot, tab.session.n_ctx, tab.is_paused, tab.is_hibernated)
 
     def show_limits(self) -> None:
         """The settings for all chats have changed."""
         for view in self.views:
             view.show_limits()
 
-    def apply(self, report: StepReport) -> None:
-        """Updates only tabs in this report or the last one."""
-        slots = {slot.chat_id: slot for slot in report.slots if slot.chat_id}
-        if report.hibernated is not self._hibernated:
-            self._hibernated = report.hibernated
-            self._hibernated_ids = {chat.chat_id for chat in report.hibernated}
-        hibernated = self._hibernated_ids & self._by_chat_id.keys()
-        encodings = {each.chat_id: each for each in report.encodings}
+    def apply(self, reports: Mapping[str, StepReport]) -> None:
+        """The newest of each engine, by address. Updates only tabs in these reports or the last ones."""
+        slots = {slot.chat_id: slot for report in reports.values() for slot in report.slots if slot.chat_id}
+        saved = {chat.chat_id for report in reports.values() for chat in report.hibernated}
+        hibernated = (saved - slots.keys()) & self._by_chat_id.keys()
+        encodings = {each.chat_id: each for report in reports.values() for each in report.encodings}
         told = slots.keys() | hibernated | encodings.keys()
-        is_paused = report.pause is not None
-        about = told | self._told_slots if is_paused == self._is_paused else set(self._by_chat_id)
-        self._told_slots, self._is_paused = told, is_paused
+        paused = {address for address, report in reports.items() if report.pause is not None}
+        about = told | self._told_slots if paused == self._paused else set(self._by_chat_id)
+        self._told_slots, self._paused = told, paused
         for chat_id in about & self._by_chat_id.keys():
             tab = self._by_chat_id[chat_id]
-            mark, sequence = tab.mark, tab.sequence
-            tab.slot, tab.is_hibernated, tab.is_paused = slots.get(chat_id), chat_id in hibernated, is_paused
+            mark, sequence, session = tab.mark, tab.sequence, tab.session
+            tab.slot, tab.is_hibernated = slots.get(chat_id), chat_id in hibernated
+            tab.is_paused = session.address in paused
             if tab.view:
-                tab.view.set_slot(tab.slot, self._n_ctx, is_paused, tab.is_hibernated, encodings.get(chat_id))
+                rest = (tab.is_paused, tab.is_hibernated, encodings.get(chat_id))
+                tab.view.set_slot(tab.slot, session.n_ctx, *rest)
             if tab.mark is not mark or tab.sequence != sequence:
                 self._show_mark(tab)
             if tab.mark is not mark:
@@ -299,7 +292,7 @@ class ChatTabs(QWidget):
 
         tab = self._by_chat_id[session.chat.id]
         self._drop_view(tab)
-        window = self.windows[session.chat.id] = ChatWindow(self)
+        window = self.windows[session.chat.id] = ChatWindow(session.chat, self)
         self.strip.set_visible(self._tabs.index(tab), False)
         window.activated.connect(self.current_state_changed)
         window.left.connect(partial(self._workspace.move_back, session))
@@ -387,9 +380,10 @@ class ChatTabs(QWidget):
             ChatView,  # with all that reads Markdown: the window is shown without
         )
 
-        view = ChatView(tab.session, self._n_ctx, ground or self.pages.ground, self._take_first_page(tab))
+        n_ctx = tab.session.n_ctx
+        view = ChatView(tab.session, n_ctx, ground or self.pages.ground, self._take_first_page(tab))
         view.set_zoom(self._zoom)
-        view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
+        view.set_slot(tab.slot, n_ctx, tab.is_paused, tab.is_hibernated)
         view.turn_actions.fork_requested.connect(self._workspace.fork)
         view.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)

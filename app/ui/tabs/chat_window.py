@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from app.chats.chat import Chat
 from app.look.buttons import IconButton
 from app.look.layouts import hbox, vbox
 from app.look.popups import resize_to_fit
@@ -31,8 +32,9 @@ class ChatWindow(QWidget):
     left = Signal()  # it was closed: the chat goes back to its tab
     activated = Signal()  # it is the active window now, or no longer
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, chat: Chat, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Window)
+        self.chat = chat
         self.setWindowIcon(parent.window().windowIcon())
         self.back = IconButton("picture-in-picture-2", tr("Move back to the tabs"), 28, self)
         self.back.clicked.connect(self.close)
@@ -42,7 +44,7 @@ class ChatWindow(QWidget):
         resize_to_fit(self, SIZE)
 
     def show_above(self, line: QWidget) -> None:
-        """Something that is about all chats."""
+        """Something above the chat."""
         self._line.insertWidget(0, line, 1)
 
     def show_view(self, view: ChatView) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -19,6 +20,7 @@ from app.ui.tabs.chat_tabs import ChatTabs
 if TYPE_CHECKING:
     from app.inspector.dock_panel import DockPanel
     from app.inspector.tree_panel import TreePanel
+    from app.ui.tabs.chat_view import ChatView
     from app.ui.tabs.ways_dialog import Ways
 
 
@@ -36,7 +38,10 @@ class TreeCommands(QObject):
         self._panel: TreePanel | None = None  # made when it is first seen
         self._timer = QTimer(self, singleShot=True, interval=0)  # once, however many turns have changed
         self._timer.timeout.connect(self._show)
+        # Names of models that could answer beside that of a chat, by their addresses.
+        self.other_models: Callable[[str], Mapping[str, str]] = lambda _address: {}
         docks.made.connect(self._on_made)
+        tabs.view_made.connect(self._on_view_made)
         workspace.opened.connect(self._on_opened)
         workspace.closed.connect(self._timer.start)
         workspace.current_changed.connect(self._timer.start)
@@ -57,6 +62,10 @@ class TreeCommands(QObject):
     def _on_opened(self, session: ChatSession, _index: int) -> None:
         self._follow(session)
         self._timer.start()
+
+    @Slot(object)
+    def _on_view_made(self, view: ChatView) -> None:
+        view.turn_actions.ways_dialog_requested.connect(self._on_answers_requested)
 
     def _follow(self, session: ChatSession) -> None:
         session.changed.connect(self._timer.start)
@@ -95,11 +104,12 @@ class TreeCommands(QObject):
     @Slot(str, object)
     def _on_answers_requested(self, chat_id: str, turn: Turn) -> None:
         session = self._workspace.session_of(chat_id)
-        if session is None or self._panel is None:
+        if session is None:
             return
         from app.ui.tabs.ways_dialog import WaysDialog
 
-        dialog = WaysDialog(ChatOptions.of(session.chat), self._presets.all, self._panel.window())
+        options, models = ChatOptions.of(session.chat), self.other_models(session.address)
+        dialog = WaysDialog(options, self._presets.all, self._tabs.window(), models)
         dialog.chosen.connect(lambda ways: self._ask(chat_id, turn, ways))
         dialog.open()
 

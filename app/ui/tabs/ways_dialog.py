@@ -1,4 +1,4 @@
-"""Several answers at once: how many with the chat's settings, with presets, and at other temperatures.
+"""Several answers at once: with the chat's settings, by other models, with presets, at other temperatures.
 
 GUI thread.
 """
@@ -25,6 +25,7 @@ WIDTH, MAX_LIST_HEIGHT = 460, 260
 MAX_TEMPERATURE = 5.0
 NUM_USUAL = 3
 
+NO_MODELS: Mapping[str, str] = {}
 Ways = list[tuple[ChatOptions | None, str]]
 
 
@@ -33,8 +34,14 @@ class WaysDialog(QDialog):
 
     chosen = Signal(object)  # Ways
 
-    def __init__(self, options: ChatOptions, presets: Mapping[str, Preset], parent: QWidget) -> None:
-        """`options` are those of the chat."""
+    def __init__(
+        self,
+        options: ChatOptions,
+        presets: Mapping[str, Preset],
+        parent: QWidget,
+        models: Mapping[str, str] = NO_MODELS,
+    ) -> None:
+        """`options` are those of the chat. `models`: names of others, by their addresses."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Several answers"))
@@ -52,6 +59,8 @@ class WaysDialog(QDialog):
         self.ask.setDefault(True)
         self.ask.clicked.connect(self._on_ask)
         self._add_row(tr("This chat's settings"), None, "")
+        for address, name in models.items():
+            self._add_row(one_line(name), replace(options, model=address), "")
         for preset in presets.values():
             self._add_row(one_line(preset.name), preset.applied_to(options), one_line(preset.name))
         self._rows[0][0].setValue(NUM_USUAL)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Slot
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 
 class AnswerInspection(QObject):
-    def __init__(
-        self, docks: InspectorDocks, workspace: Workspace, engine: ActiveEngine, parent: QObject
-    ) -> None:
+    def __init__(self, docks: InspectorDocks, workspace: Workspace, engine: Engines, parent: QObject) -> None:
         super().__init__(parent)
         self._docks = docks
         self._workspace = workspace

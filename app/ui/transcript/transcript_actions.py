@@ -24,6 +24,7 @@ class TranscriptActions(QObject):
     undo_offered = Signal(str, object)  # what was done, and its undo function
     asked = Signal()  # for an answer, or the rest of one
     draft_offered = Signal(str)  # a message to be edited before it is sent
+    ways_dialog_requested = Signal(str, object)  # chat id, the Turn to be answered in several ways
 
     def __init__(self, session: ChatSession, transcript: Transcript, parent: QObject) -> None:
         super().__init__(parent)
@@ -77,8 +78,10 @@ class TranscriptActions(QObject):
 
     @Slot(int)
     def answer_in_ways(self, num_ways: int) -> None:
-        """Asks for several answers at once, shown side by side."""
-        if self._session.answer_in_ways(num_ways):
+        """Asks for several answers at once, shown side by side. 0: it is to be chosen in which ways."""
+        if not num_ways:
+            self.ways_dialog_requested.emit(self._session.chat.id, self._session.chat.turns[-1])
+        elif self._session.answer_in_ways(num_ways):
             self._transcript.set_comparing(True)
             self._transcript.follow_end()
 

@@ -201,7 +201,7 @@ class TurnMenu(Menu):
     """Lives as long as it is open. Use `popup`: `exec` would stop every coroutine."""
 
     chosen = Signal(object)  # a TurnAction
-    ways_chosen = Signal(int)  # so many more answers
+    ways_chosen = Signal(int)  # so many more answers; 0: as is chosen in a dialog
 
     def __init__(self, turn: Turn, place: Place, parent: QWidget) -> None:
         super().__init__(parent)
@@ -227,6 +227,8 @@ class TurnMenu(Menu):
         for number in NUMS_OF_WAYS:
             entry = menu.addAction(tr_n("{n} answer", "{n} answers", number))
             entry.triggered.connect(lambda _checked=False, n=number: self.ways_chosen.emit(n))
+        menu.addSeparator()
+        menu.addAction(tr("Other models or settings…")).triggered.connect(lambda: self.ways_chosen.emit(0))
         return menu
 
 

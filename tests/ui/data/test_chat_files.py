@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QMainWindow
 from pytestqt.qtbot import QtBot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.tasks import finish_all
 from app.bridge.workspace import Workspace
 from app.chats.exports.files import ExportForm
@@ -25,7 +25,7 @@ from tests.chats.imports import shapes
 
 
 class Kit:
-    def __init__(self, window: QMainWindow, path: Path, engine: ActiveEngine) -> None:
+    def __init__(self, window: QMainWindow, path: Path, engine: Engines) -> None:
         self.window = window
         self.said: list[str] = []
         self.store = ChatStore(path)
@@ -48,7 +48,7 @@ def kit(qtbot: QtBot, qloop: asyncio.AbstractEventLoop, tmp_path: Path) -> Itera
     qtbot.addWidget(window)
     window.resize(800, 600)
     window.show()
-    engine = ActiveEngine(make_thread=ScriptedThread)  # type: ignore[arg-type]
+    engine = Engines(make_thread=ScriptedThread)  # type: ignore[arg-type]
     kit = Kit(window, tmp_path / "chats.db", engine)
     qloop.run_until_complete(kit.store.open())
     yield kit

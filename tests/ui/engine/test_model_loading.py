@@ -52,7 +52,7 @@ def test_the_file_that_was_opened_last_is_the_one_to_reload(models, engine) -> N
 
 
 def test_without_any_model_there_is_nothing_to_reload(engine, preferences, window) -> None:
-    engine.model = None
+    engine.model, engine.default = None, ""
     models = ModelLoading(engine, preferences, window)
     assert not models.can_reload
     models.reload()
@@ -101,7 +101,7 @@ def test_settings_that_have_proved_themselves_stay_when_a_later_load_fails(
 ) -> None:
     preferences.set("n_ctx", 65_536)
     models.reload()
-    engine.finish_load(model_info(n_ctx=65_536))
+    engine.finish_load(model_info(path=PATH, n_ctx=65_536))
     models.load(Path("/m/broken.gguf"))
     engine.load_failed.emit(Path("/m/broken.gguf"), "It is not a GGUF file.")
     assert preferences.settings.n_ctx == 65_536

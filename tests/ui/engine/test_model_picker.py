@@ -51,17 +51,20 @@ def test_it_stands_above_every_chat_and_names_what_answers(picker: ModelPicker, 
 
 def test_its_menu_has_recent_models_and_all_that_is_done_with_models(picker: ModelPicker) -> None:
     assert opened(picker) == [
-        "starter",
+        "starter\tloaded",
         "big · Q8_0\t2.0 GiB",
         "gone",
         "Skein starter",
         "&Open model…",
         "&Models…",
         "&Get more models…",
+        "Add an e&ngine…",
+        "Use in &all open chats",
         "Model load &settings…",
+        "&Keep loaded",
         "E&ject",
     ]
-    assert [one.text() for one in picker.menu.actions() if one.isChecked()] == ["starter"]
+    assert [one.text() for one in picker.menu.actions() if one.isChecked()] == ["starter\tloaded"]
 
 
 def test_a_model_is_chosen_by_keys_alone(
@@ -99,6 +102,6 @@ def test_the_state_is_told_unless_the_model_is_simply_there() -> None:
     assert state_texts(ModelState(starter, is_asleep=True)) == ("starter", "asleep")
     assert state_texts(ModelState(starter, loading=BIG)) == ("starter", "loading big")
     assert state_texts(ModelState(loading=BIG)) == ("big", "loading")
-    assert state_texts(ModelState(failed=BIG)) == ("big", "not loaded")
+    assert state_texts(ModelState(absent=BIG)) == ("big", "not loaded")
     assert state_texts(ModelState()) == ("No model", "")
-    assert state_texts(ModelState(failed=paths.starter_model())) == ("Skein starter", "not loaded")
+    assert state_texts(ModelState(absent=paths.starter_model())) == ("Skein starter", "not loaded")

@@ -18,7 +18,7 @@ PAUSED = replace(report(1), pause=PauseState(""))
 
 def show(window: MainWindow, engine: FakeEngine, newest: StepReport, qtbot: QtBot) -> None:
     engine.reported.emit((newest,))
-    qtbot.waitUntil(lambda: window.presenter._report is None)
+    qtbot.waitUntil(lambda: not window.presenter._has_report)
 
 
 def test_the_keys_ask_for_what_makes_sense(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:

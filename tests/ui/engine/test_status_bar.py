@@ -64,7 +64,7 @@ def test_a_name_is_no_mnemonic_and_no_markup(bar: StatusBar) -> None:
 def test_the_model_is_named_or_said_to_be_missing() -> None:
     assert model_text(STARTER, None) == "starter · idle"
     assert model_text(ModelState(), None) == "No model"
-    assert model_text(ModelState(failed=BIG), None) == "No model"
+    assert model_text(ModelState(absent=BIG), None) == "No model"
 
 
 def test_a_load_is_told_beside_the_model_that_still_answers() -> None:

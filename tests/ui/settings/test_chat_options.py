@@ -41,6 +41,8 @@ def choose(bar: PresetBar, text: str) -> None:
 
 def test_what_is_chosen_is_the_chats_from_now_on(window: MainWindow, workspace: FakeWorkspace) -> None:
     session = workspace.sessions[0]
+    session.n_ctx = 4096
+    window.tabs.show_contexts()
     panel = opened(window)
     panel.prompt.setPlainText("Be short.")
     panel.rows["temperature"].control.setValue(0.25)

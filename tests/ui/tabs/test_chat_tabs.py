@@ -1,6 +1,5 @@
 """What the window's tabs do with the chats of a workspace."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -57,8 +56,8 @@ class TestViews:
     def test_a_view_made_late_knows_what_the_others_know(
         self, tabs: ChatTabs, workspace: FakeWorkspace
     ) -> None:
-        tabs.set_n_ctx(4096)
-        tabs.apply(report(1, decoding(2, workspace.sessions[1].chat.id, 823)))
+        workspace.sessions[1].n_ctx = 4096
+        tabs.apply({"": report(1, decoding(2, workspace.sessions[1].chat.id, 823))})
         workspace.set_current(workspace.sessions[1])
         assert tabs.current
         assert tabs.current.composer.meter.text == "823 / 4,096"
@@ -126,36 +125,16 @@ class TestReports:
         touched: list[str] = []
         monkeypatch.setattr(tabs.strip, "apply", lambda _index, tab, *_: touched.append(tab.title))
         first, second = (session.chat.id for session in workspace.sessions[:2])
-        tabs.apply(report(1, decoding(0, first, 10)))
-        tabs.apply(report(2, hibernated=(HibernatedChat(second, 5, 5, is_on_disk=False),)))
-        tabs.apply(report(3))
+        tabs.apply({"": report(1, decoding(0, first, 10))})
+        tabs.apply({"": report(2, hibernated=(HibernatedChat(second, 5, 5, is_on_disk=False),))})
+        tabs.apply({"": report(3)})
         assert sorted(touched) == ["A", "A", "B", "B"]
-
-    def test_hibernated_chats_are_looked_at_when_they_change(
-        self, tabs: ChatTabs, workspace: FakeWorkspace
-    ) -> None:
-        appearance: list[object] = []
-
-        class Watched(tuple[HibernatedChat, ...]):
-            __slots__ = ()
-
-            def __iter__(self) -> Iterator[HibernatedChat]:
-                appearance.append(self)
-                return super().__iter__()
-
-        first = Watched([HibernatedChat(workspace.sessions[1].chat.id, 5, 5, is_on_disk=False)])
-        for step in range(3):
-            tabs.apply(report(step, hibernated=first))
-        assert tabs.tabs[1].is_hibernated
-        tabs.apply(report(3, hibernated=Watched()))
-        assert not tabs.tabs[1].is_hibernated
-        assert len(appearance) == 2
 
     def test_a_pause_reaches_every_tab(self, tabs: ChatTabs, workspace: FakeWorkspace) -> None:
         workspace.sessions[2].send("Count")
-        tabs.apply(replace(report(1), pause=PauseState("")))
+        tabs.apply({"": replace(report(1), pause=PauseState(""))})
         assert tabs.tabs[2].mark is marks.PAUSED
-        tabs.apply(report(2))
+        tabs.apply({"": report(2)})
         assert tabs.tabs[2].mark is marks.COMPUTING
 
 

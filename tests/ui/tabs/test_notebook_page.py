@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import ChatEngine, Engines
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.running_answers import RunningAnswers
 from app.chats.chat import Chat, Turn
@@ -24,11 +24,14 @@ def nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunningAnswers, "_send_request", lambda _session, _request: None)
 
 
+def notebook(chat: Chat, *, is_loaded: bool = True) -> NotebookSession:
+    engine = ChatEngine(Engines(), chat)
+    return NotebookSession(chat, engine, Settings(), media=FakeMediaFiles(), save=saved, is_loaded=is_loaded)
+
+
 @pytest.fixture
 def session(qapp: object) -> NotebookSession:
-    return NotebookSession(
-        Chat(is_notebook=True), ActiveEngine(), Settings(), media=FakeMediaFiles(), save=saved
-    )
+    return notebook(Chat(is_notebook=True))
 
 
 @pytest.fixture
@@ -145,9 +148,7 @@ def test_an_undo_from_the_menu_while_it_is_written_is_no_longer_in_the_session(
 
 def test_it_comes_back_as_it_was_and_without_a_history(qtbot: QtBot) -> None:
     chat = Chat(is_notebook=True)
-    session = NotebookSession(
-        chat, ActiveEngine(), Settings(), media=FakeMediaFiles(), save=saved, is_loaded=False
-    )
+    session = notebook(chat, is_loaded=False)
     view = opened(session)
     qtbot.addWidget(view)
     page = view.notebook

@@ -109,7 +109,13 @@ def test_the_menu_has_all_that_is_offered(ground: QWidget, qtbot: QtBot) -> None
 def test_the_menu_asks_how_many_answers_there_shall_be(ground: QWidget, qtbot: QtBot) -> None:
     menu = TurnMenu(ANSWER, LAST, ground)
     ways = next(entry.menu() for entry in menu.actions() if entry.menu())
-    assert [entry.text() for entry in ways.actions()] == ["2 answers", "3 answers", "4 answers"]
+    assert [entry.text() for entry in ways.actions()] == [
+        "2 answers",
+        "3 answers",
+        "4 answers",
+        "",
+        "Other models or settings…",
+    ]
     with qtbot.waitSignal(menu.ways_chosen) as chosen:
         ways.actions()[1].trigger()
     assert chosen.args == [3]

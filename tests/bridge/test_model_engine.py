@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.bridge.active_engine import ENGINE_GONE, LOAD_CANCELLED, NO_MODEL, ActiveEngine
+from app.bridge.model_engine import ENGINE_GONE, LOAD_CANCELLED, NO_MODEL, ModelEngine
 from app.protocol.commands import Abort, AbortAll, Forget, Fork, Submit
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
@@ -15,6 +15,11 @@ from app.protocol.request import Message, Request, Role
 Load = Callable[..., Any]
 
 
+@pytest.fixture
+def engine(model_engine: ModelEngine) -> ModelEngine:
+    return model_engine
+
+
 def request(name: str = "r1", chat: str = "c1") -> Request:
     return Request(name, chat, (Message(Role.USER, "hello"),))
 
@@ -22,7 +27,7 @@ def request(name: str = "r1", chat: str = "c1") -> Request:
 class Heard:
     """Everything an engine said, in order."""
 
-    def __init__(self, engine: ActiveEngine) -> None:
+    def __init__(self, engine: ModelEngine) -> None:
         self.words: list[tuple[object, ...]] = []
         self.ended: list[Output] = []
         engine.loading.connect(lambda path: self.words.append(("loading", path.name)))
@@ -36,7 +41,7 @@ class Heard:
 
 
 @pytest.fixture
-def heard(engine: ActiveEngine) -> Heard:
+def heard(engine: ModelEngine) -> Heard:
     return Heard(engine)
 
 

@@ -1,42 +1,45 @@
-"""The engine in use, and the switch to another one. GUI thread.
+"""One model and the engine that runs it: loaded, asleep, or loaded anew with other settings. GUI thread.
 
-A new model is loaded beside the old one, which goes on answering until the new one is ready, unless memory
-does not suffice for both; answers it has not finished continue in the new one where possible. A model that
-sleeps has freed its memory, and the next request loads it again. Knows requests and reports, but no chats.
+When it is loaded anew, the former engine goes on answering until the new one is ready, unless memory does not
+suffice for both; answers it has not finished continue in the new one where possible. A model that sleeps has
+freed its memory, and the next request loads it again. Knows requests and reports, but no chats.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_thread import EngineThread
 from app.bridge.engine_threads import EngineThreads, StartThread
 from app.bridge.open_requests import OpenRequest, OpenRequests
-from app.protocol.commands import Command, ReadAhead, Submit, ends
-from app.protocol.load import LoadParams
+from app.protocol.commands import (
+    Command,
+    Forget,
+    KeepCells,
+    Pin,
+    ReadAhead,
+    SetFront,
+    SetSpeed,
+    Submit,
+    WatchCells,
+    ends,
+)
+from app.protocol.errors import EngineError
+from app.protocol.load import CellStore, LoadParams, Speed
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason
+from app.protocol.report import StepReport
 from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.prompts.prompt_builder import PromptBuilder
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-from app.protocol.commands import Forget, KeepCells, Pin, SetFront, SetSpeed, WatchCells
-from app.protocol.errors import EngineError
-from app.protocol.load import CellStore, Speed
-
-if TYPE_CHECKING:
-    from app.engine.prompts.prompt_builder import PromptBuilder
-
 
 T = TypeVar("T")
 
@@ -46,7 +49,21 @@ LOAD_CANCELLED = said("Loading the model was cancelled. Load it again, then send
 MAX_RECOVERIES, RECOVERY_WINDOW_S = 3, 600.0  # an engine that keeps crashing is not restarted
 
 
-class ActiveEngine(QObject):
+class Others(Protocol):
+    """What an engine asks of those beside it, as for memory."""
+
+    @property
+    def held_bytes(self) -> Mapping[str, int]:
+        """What those that have nothing to do would free, by device name."""
+
+    def make_room(self) -> EngineThread | None:
+        """Stops the one of these that was unused longest. None: there is none."""
+
+    def wake(self, params: LoadParams) -> None:
+        """Call `load` with these, when its turn has come: one model is loaded at a time."""
+
+
+class ModelEngine(QObject):
     """Every request that was posted ends: by an Output in `reported`, or by one in `ended`."""
 
     loading = Signal(object)  # Path
@@ -59,23 +76,33 @@ class ActiveEngine(QObject):
     asked = Signal()  # for an answer, or to read ahead
     reported = Signal(object)  # tuple[StepReport, ...], coalesced
 
-    def __init__(self, parent: QObject | None = None, make_thread: StartThread = EngineThread) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        make_thread: StartThread = EngineThread,
+        settings: EngineSettings | None = None,
+        others: Others | None = None,
+        asleep: LoadParams | None = None,
+    ) -> None:
+        """`asleep`: how to load it, when it is needed. Other engines have the same `settings`."""
         super().__init__(parent)
         self._active: EngineThread | None = None
-        self.model: ModelInfo | None = None  # the one that answers, also while it is asleep
-        self._asleep: LoadParams | None = None  # of `_model`, while nothing is active
+        self.model: ModelInfo | None = None  # as it was loaded, also while it is asleep
+        self._asleep = asleep  # while nothing is active
+        self._others = others
         self._open = OpenRequests(self)
         # Outputs that are in no report, mostly the end of a request that no engine can end.
         self.ended = self._open.reported
+        self.newest: StepReport | None = None  # of the engine that answers now
         self._uses = PromptUses()
-        self._settings = EngineSettings()
+        self._settings = settings or EngineSettings()
         self._used_at = monotonic()
         self._recovered_at: deque[float] = deque(maxlen=MAX_RECOVERIES)
         self._threads = EngineThreads(make_thread, self._on_reported, self)
         self.load_progressed = self._threads.progressed
         self._threads.loaded.connect(self._on_loaded)
         self._threads.load_failed.connect(self._on_load_failed)
-        self._threads.room_missed.connect(self._load_after_active)
+        self._threads.room_missed.connect(self._load_with_room)
         self._threads.failed.connect(self._on_failed)
         self._threads.ended.connect(self._on_ended)
 
@@ -93,9 +120,13 @@ class ActiveEngine(QObject):
         return self._threads.load is not None
 
     @property
+    def loading_params(self) -> LoadParams | None:
+        return self._threads.load
+
+    @property
     def takes_requests(self) -> bool:
-        """A model answers or sleeps. One that is being loaded may fail, or not be there at all."""
-        return bool(self._active) or self.is_asleep
+        """A model answers or sleeps. One that was never loaded may fail, or not be there at all."""
+        return self.model is not None
 
     @property
     def loaded_params(self) -> LoadParams | None:
@@ -115,6 +146,10 @@ class ActiveEngine(QObject):
         return monotonic() - self._used_at if self.can_sleep else 0.0
 
     @property
+    def has_open_requests(self) -> bool:
+        return bool(self._open or self._uses)
+
+    @property
     def can_sleep(self) -> bool:
         """There is an engine, and it has nothing to do."""
         return bool(self._active) and not (self._open or self.is_loading)
@@ -127,9 +162,9 @@ class ActiveEngine(QObject):
             return
         self._threads.call_off()
         if self._active and set(params.workers) & set(self._active.params.workers):
-            self._load_after_active(params)  # a worker serves one engine at a time
+            self._load_with_room(params)  # a worker serves one engine at a time
         else:
-            self._threads.start(params, self.held_bytes)
+            self._threads.start(params, self._reclaimable_bytes)
         self.loading.emit(params.path)
 
     def cancel_load(self) -> None:
@@ -144,11 +179,17 @@ class ActiveEngine(QObject):
             self._serve(FinishReason.ABORT, LOAD_CANCELLED)
         self._emit_slept_if_asleep()
 
-    def sleep(self) -> None:
-        """Frees the model's memory until the next request. Does nothing while it is at work."""
-        if self._active and self.can_sleep:
-            self._set_aside(self._active.params)
+    def sleep(self) -> EngineThread | None:
+        """Frees the model's memory until the next request: once the returned thread has ended.
+
+        Does nothing while it is at work.
+        """
+        before = self._active
+        if before and self.can_sleep:
+            self._set_aside(before.params)
             self.slept.emit()
+            return before
+        return None
 
     async def close(self) -> bool:
         """Stops every engine and returns when the last has ended. Never blocks the GUI's loop.
@@ -187,7 +228,7 @@ class ActiveEngine(QObject):
             return self._active.use_prompts(work)
         future = self._uses.add(work)
         if self._asleep:
-            self._wake()
+            self.wake()
         else:
             self._uses.fail(NO_MODEL)
         return future
@@ -212,13 +253,20 @@ class ActiveEngine(QObject):
         self._serve(FinishReason.ERROR, message)
         self._emit_slept_if_asleep()
 
+    @property
+    def _reclaimable_bytes(self) -> Mapping[str, int]:
+        others = self._others.held_bytes if self._others else {}
+        return Counter(self.held_bytes) + Counter(others)
+
     @Slot(object)
-    def _load_after_active(self, params: LoadParams) -> None:
+    def _load_with_room(self, params: LoadParams) -> None:
         """There is no room for both. If this load fails the other comes back with the next request."""
         before = self._active
         if before:
             self._set_aside(before.params)
-        self._threads.start(params, after=before)
+        elif self._others:
+            before = self._others.make_room()
+        self._threads.start(params, self._reclaimable_bytes, after=before)
 
     @Slot()
     def _on_reported(self) -> None:
@@ -237,7 +285,7 @@ class ActiveEngine(QObject):
             self._recovered_at.append(monotonic())
             self._set_aside(engine.recovery)
             self.recovering.emit(message)
-            self._wake()
+            self.wake()
             return
         self._retire()
         self.model = None
@@ -259,6 +307,7 @@ class ActiveEngine(QObject):
         if any(report.outputs for report in reports):
             self._used_at = monotonic()
         if reports:
+            self.newest = reports[-1]
             self.reported.emit(reports)
 
     def _may_recover(self) -> bool:
@@ -279,15 +328,21 @@ class ActiveEngine(QObject):
         elif not self._asleep:
             self._turn_away(reason, notice)
         elif self._open or self._uses:
-            self._wake()
+            self.wake()
 
     def _turn_away(self, reason: FinishReason, notice: str) -> None:
         self._open.end_waiting(reason, notice)
         self._uses.fail(NO_MODEL)
 
-    def _wake(self) -> None:
+    def renew(self, params: LoadParams | None) -> None:
+        """How to load it, unless that was done."""
         if self._asleep and not self.is_loading:
-            self.load(self._asleep)
+            self._asleep = params
+
+    def wake(self) -> None:
+        """Loads it, if it is asleep."""
+        if self._asleep and not self.is_loading:
+            (self._others.wake if self._others else self.load)(self._asleep)
 
     def _set_aside(self, params: LoadParams) -> None:
         """The model is asleep with `params` as long as nothing else is loaded."""
@@ -304,7 +359,7 @@ class ActiveEngine(QObject):
         if self._active:
             self._deliver(self._active)
             self._active.stop()
-            self._active = None
+            self._active = self.newest = None
 
     def _give_up(self, each: OpenRequest) -> None:
         """The active engine reports the ends of its own requests."""
