@@ -109,7 +109,7 @@ class Engines(QObject):
             return self._none
         if address not in self._engines:
             params = self.params_of(address)
-            engine = ModelEngine(self, self._make_thread, self._settings, _Others(self, address), params)
+            engine = ModelEngine(self, self._make_thread, self._settings, self, params)
             self._engines[address] = engine
             self._connect(address, engine)
             self.changed.emit()
@@ -179,20 +179,8 @@ class Engines(QObject):
         return self._front.model
 
     @property
-    def params(self) -> LoadParams | None:
-        return self._front.params
-
-    @property
     def is_asleep(self) -> bool:
         return self._front.is_asleep
-
-    @property
-    def takes_requests(self) -> bool:
-        return self._front.takes_requests
-
-    @property
-    def loaded_params(self) -> LoadParams | None:
-        return self._front.loaded_params
 
     @property
     def loading_path(self) -> Path | None:
@@ -205,21 +193,14 @@ class Engines(QObject):
         return self.loading_path is not None
 
     @property
-    def can_sleep(self) -> bool:
-        return self._front.can_sleep
-
-    @property
     def is_idle(self) -> bool:
         """No engine has anything to do, and the one in front is there."""
-        return self.can_sleep and not any(one.has_open_requests or one.is_loading for one in self)
+        return self._front.can_sleep and not any(one.has_open_requests or one.is_loading for one in self)
 
     @property
     def held_bytes(self) -> Mapping[str, int]:
         """What unloading all of them would free, by device name; "" is this machine."""
         return sum((Counter(one.held_bytes) for one in self), Counter())
-
-    def sleep(self) -> None:
-        self._front.sleep()
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         return self._front.use_prompts(work)
@@ -464,23 +445,6 @@ class Engines(QObject):
 
     def _new_thread(self, params: LoadParams, parent: QObject) -> EngineThread:
         return EngineThread(params, parent, turns=self._turns)
-
-
-class _Others:
-    """What one engine knows of the others, see `model_engine.Others`."""
-
-    def __init__(self, engines: Engines, address: str) -> None:
-        self._engines, self._address = engines, address
-
-    @property
-    def held_bytes(self) -> Mapping[str, int]:
-        return self._engines.held_beside(self._engines.at(self._address))
-
-    def make_room(self) -> EngineThread | None:
-        return self._engines.make_room(self._engines.at(self._address))
-
-    def wake(self, params: LoadParams) -> None:
-        self._engines.load_in_turn(self._engines.at(self._address), params)
 
 
 class ChatEngine:

@@ -50,17 +50,16 @@ MAX_RECOVERIES, RECOVERY_WINDOW_S = 3, 600.0  # an engine that keeps crashing is
 
 
 class Others(Protocol):
-    """What an engine asks of those beside it, as for memory."""
+    """What an engine asks of those beside it."""
 
-    @property
-    def held_bytes(self) -> Mapping[str, int]:
-        """What those that have nothing to do would free, by device name."""
+    def held_beside(self, engine: ModelEngine) -> Mapping[str, int]:
+        """The memory that those would free that have nothing to do, in bytes by device name."""
 
-    def make_room(self) -> EngineThread | None:
+    def make_room(self, engine: ModelEngine) -> EngineThread | None:
         """Stops the one of these that was unused longest. None: there is none."""
 
-    def wake(self, params: LoadParams) -> None:
-        """Call `load` with these, when its turn has come: one model is loaded at a time."""
+    def load_in_turn(self, engine: ModelEngine, params: LoadParams) -> None:
+        """Calls `engine.load` when its turn has come: one model is loaded at a time."""
 
 
 class ModelEngine(QObject):
@@ -255,7 +254,7 @@ class ModelEngine(QObject):
 
     @property
     def _reclaimable_bytes(self) -> Mapping[str, int]:
-        others = self._others.held_bytes if self._others else {}
+        others = self._others.held_beside(self) if self._others else {}
         return Counter(self.held_bytes) + Counter(others)
 
     @Slot(object)
@@ -265,7 +264,7 @@ class ModelEngine(QObject):
         if before:
             self._set_aside(before.params)
         elif self._others:
-            before = self._others.make_room()
+            before = self._others.make_room(self)
         self._threads.start(params, self._reclaimable_bytes, after=before)
 
     @Slot()
@@ -341,8 +340,12 @@ class ModelEngine(QObject):
 
     def wake(self) -> None:
         """Loads it, if it is asleep."""
-        if self._asleep and not self.is_loading:
-            (self._others.wake if self._others else self.load)(self._asleep)
+        if self._asleep is None or self.is_loading:
+            return
+        if self._others:
+            self._others.load_in_turn(self, self._asleep)
+        else:
+            self.load(self._asleep)
 
     def _set_aside(self, params: LoadParams) -> None:
         """The model is asleep with `params` as long as nothing else is loaded."""

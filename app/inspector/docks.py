@@ -69,7 +69,8 @@ class InspectorDocks(QObject):
         self._pictures = Pictures(media, self)
         self.address = ""  # of the engine that is shown, or was before a file
         self._recordings = {"": Recording()}  # the live ones, by engine: they continue while a file is shown
-        self._engines: Mapping[str, str] = {}  # names of those that have a context, by address
+        # Those that have a context, by address: how each is called, and what it does.
+        self._engines: Mapping[str, tuple[str, str]] = {}
         self.files = RecordingFiles(self.recording, window)
         self.files.opened.connect(self.show_recording)
         self._titles: Mapping[str, str] = {}
@@ -135,8 +136,8 @@ class InspectorDocks(QObject):
             if self.shown.is_live:
                 self.show_live()
 
-    def set_engines(self, engines: Mapping[str, str]) -> None:
-        """Which can be shown, by address, and how each is called."""
+    def set_engines(self, engines: Mapping[str, tuple[str, str]]) -> None:
+        """Which can be shown, by address: how each is called, and what it does."""
         if engines != self._engines:
             self._engines = engines
             self._tell_what_is_shown()
@@ -215,11 +216,11 @@ class InspectorDocks(QObject):
             text = tr("Recording {name}", name=one_line(self.shown.name))
             offers = [Offer(tr("Back to live"), self.show_live, can_be_left=True)]
         elif len(self._engines) > 1:
-            text = one_line(self._engines.get(self.address, ""))
-            others = [one for one in self._engines.items() if one[0] != self.address]
+            text = " · ".join(map(one_line, self._engines.get(self.address, ())))
             offers = [
-                Offer(one_line(name), partial(self.show_engine, address), can_be_left=True)
-                for address, name in others
+                Offer(one_line(name), partial(self.show_engine, address), can_be_left=True, tip=doing)
+                for address, (name, doing) in self._engines.items()
+                if address != self.address
             ]
         for dock in self._docks.values():
             dock.seat.tell(text, *offers, is_file=not self.shown.is_live)

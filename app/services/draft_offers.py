@@ -77,7 +77,7 @@ class DraftOffers(QObject):
     @Slot()
     def _on_loaded(self) -> None:
         self._forget()
-        params, model = self._engine.loaded_params, self._engine.model
+        params, model = self._engine.front.loaded_params, self._engine.model
         can_draft = params and model and model.num_drafted_tokens
         if params and can_draft and not (params.draft_model or params.workers):
             self._candidates = DraftCandidates(params.path, self._library, self)
@@ -101,7 +101,7 @@ class DraftOffers(QObject):
 
     @Slot()
     def _look(self) -> None:
-        params, model = self._engine.loaded_params, self._engine.model
+        params, model = self._engine.front.loaded_params, self._engine.model
         is_free = self._engine.is_idle and is_on_mains() and not self._task
         if self._candidates and params and model and is_free:
             draft, self._worker = self._candidates.fitting[0], Worker(TRIAL, is_once=True)

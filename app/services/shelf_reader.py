@@ -114,7 +114,8 @@ class ShelfReader(QObject):
         shelf, text, model = state.shelf, self._text_of(state), self._engine.model
         request = beginning(shelf.chat_id, text)
         if self._measured.get(shelf.id) != (model, text):
-            measured = self._engine.use_prompts(lambda prompts: len(prompts.build_ahead(request).token_ids))
+            front = self._engine.front
+            measured = front.use_prompts(lambda prompts: len(prompts.build_ahead(request).token_ids))
             num_tokens = await asyncio.wrap_future(measured)
             self._measured[shelf.id] = model, text
             self._readings[shelf.id] = Reading(num_tokens)

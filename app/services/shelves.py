@@ -408,7 +408,7 @@ class ShelfService(QObject):
             num_tokens = 0
             for start in range(0, len(text), PIECE_CHARS):
                 piece = text[start : start + PIECE_CHARS]
-                counted = self._engine.use_prompts(partial(_num_tokens, piece))
+                counted = self._engine.front.use_prompts(partial(_num_tokens, piece))
                 num_tokens += await asyncio.wrap_future(counted)
         except EngineError:
             return

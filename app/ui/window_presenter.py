@@ -26,7 +26,7 @@ from app.ui.base.notices import (
     recovering_text,
 )
 from app.ui.commands.menus import Menus, Parts
-from app.ui.engine.status_bar import StatusBar
+from app.ui.engine.status_bar import StatusBar, work_text
 from app.ui.transcript.answer_inspection import AnswerInspection
 
 if TYPE_CHECKING:
@@ -139,7 +139,6 @@ class WindowPresenter(QObject):
         self._inspector.show_engine(self._engine.front_address)
         self._show_model(None if self._engine.is_asleep else self._engine.model)
         self._show_models()
-        self._show_engines()
         self._draw_reports()
 
     @Slot(str)
@@ -151,8 +150,8 @@ class WindowPresenter(QObject):
 
     @Slot()
     def _show_engines(self) -> None:
-        awake = (one for one in self._engine if one.model and not one.is_asleep)
-        self._inspector.set_engines({one.model.address: one.model.title for one in awake if one.model})
+        awake = [(one.model, one.newest) for one in self._engine if one.model and not one.is_asleep]
+        self._inspector.set_engines({each.address: (each.name, work_text(newest)) for each, newest in awake})
 
     @Slot(object)
     def _on_commanded(self, command: Command) -> None:
@@ -249,8 +248,10 @@ class WindowPresenter(QObject):
     def _draw_reports(self) -> None:
         if report := self._engine.front.newest:
             self._status.apply(report)
-            self._pausing.apply(report)
+        if shown := self._engine.newest_reports.get(self._inspector.address):
+            self._pausing.apply(shown)
         self._tabs.apply(self._engine.newest_reports)
+        self._show_engines()
 
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, _index: int) -> None:
@@ -290,7 +291,7 @@ class WindowPresenter(QObject):
     def _show_models(self) -> None:
         self._menus.reload.setEnabled(self._models.can_reload)
         self._menus.load_settings.setEnabled(self._models.can_reload)
-        self._menus.sleep.setEnabled(self._engine.can_sleep)
+        self._menus.sleep.setEnabled(self._engine.front.can_sleep)
         self._menus.for_all.setEnabled(self._models.can_load_for_all)
         self._menus.pin.setEnabled(self._models.can_reload)
         self._menus.pin.setChecked(self._models.is_pinned)

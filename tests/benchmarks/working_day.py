@@ -185,7 +185,7 @@ class RandomDay(RandomUse):
             self.workspace.close(session)  # the current one last: in its place another one would be drawn
         async with asyncio.timeout(PATIENCE_S):
             await self._until_idle()
-            if not self.engine.loaded_params:
+            if not self.engine.front.loaded_params:
                 self.window.models.load(self._models[0])
                 await self._until_idle()
             self._garbage.tidy_up()

@@ -124,7 +124,7 @@ async def test_a_closed_chat_is_not_read(qloop, reader, workspace, thread, sessi
 
 
 async def test_a_model_that_sleeps_is_not_woken(qloop, reader, engine, thread, session):
-    engine.sleep()
+    engine.front.sleep()
     session.draft = DRAFT
     wait(reader)
     assert read(thread) == []

@@ -474,3 +474,27 @@ def test_torn_off_every_panel_is_drawn_as_often_as_the_others(all_docks: Inspect
 def test_a_panel_that_is_made_later_is_the_one_that_is_named() -> None:
     for later in (kind for _, kinds in ROWS for kind in kinds if isinstance(kind, Later)):
         assert (later.NAME, later.TITLE) == (later.load().NAME, later.load().TITLE)
+
+
+class TestEngines:
+    def test_each_has_a_recording_of_its_own_and_one_is_shown(self, docks: InspectorDocks) -> None:
+        for address in ("a", "b"):
+            docks.begin(address, model_info(name=address))
+        docks.show_engine("a")
+        docks.append("a", (report(1, decoding(0, "sums")),))
+        docks.append("b", (report(1, decoding(3, "words")), report(2, decoding(3, "words"))))
+        assert len(docks.recording.steps) == 1
+        docks.show_engine("b")
+        assert (docks.recording.model.name, len(docks.recording.steps)) == ("b", 2)
+
+    def test_panels_say_which_is_shown_and_offer_the_others_where_there_are_several(
+        self, docks: InspectorDocks
+    ) -> None:
+        banner = docks.dock("above").seat.banner
+        docks.show_engine("a")
+        docks.set_engines({"a": ("A", "idle")})
+        assert banner.text == ""
+        docks.set_engines({"a": ("A", "idle"), "b": ("B", "answering 1")})
+        assert (banner.text, [button.text() for button in banner.buttons]) == ("A · idle", ["B"])
+        banner.buttons[0].click()
+        assert (docks.address, banner.text) == ("b", "B · answering 1")

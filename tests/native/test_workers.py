@@ -56,9 +56,9 @@ def question(name: str = "r", max_tokens: int = NUM_TOKENS) -> Request:
 def check_estimate(engine: Engines, path: Path) -> None:
     """Each machine took what was expected of it, before anything was loaded."""
     assert engine.model
-    assert engine.loaded_params
-    model, room = engine.model, ExpectedRoom.of(engine).room(engine.loaded_params)
-    expected = plan(read_whole_header(path), engine.loaded_params, room)
+    assert engine.front.loaded_params
+    model, room = engine.model, ExpectedRoom.of(engine).room(engine.front.loaded_params)
+    expected = plan(read_whole_header(path), engine.front.loaded_params, room)
     taken = dict(model.memory_elsewhere)
     assert [worker.name for worker in model.workers] == [worker.name for worker in room.workers]
     for worker, need in zip(room.workers, expected.needs[1:], strict=True):
@@ -151,8 +151,8 @@ def test_one_model_in_three_parts_answers_as_on_one_machine_also_when_it_loses_o
     alone = answer_alone(path)
     assert lost.address in told[0]
     assert kept.address not in told[0]
-    assert engine.params
-    assert engine.params.workers == (kept.address,)
+    assert engine.front.params
+    assert engine.front.params.workers == (kept.address,)
     assert answer.end() is FinishReason.LENGTH
     assert answer.text() == alone
     assert alone.startswith(answer.text("whole"))

@@ -236,10 +236,10 @@ async def test_a_request_goes_on_when_the_same_model_is_loaded_again_and_wakes_o
         await one.switch(True)
         asked = asyncio.ensure_future(one.ask(max_tokens=200))
         await until(lambda: any(each.is_begun for each in one.engine.front._open))
-        one.engine.load(one.engine.params)
+        one.engine.load(one.engine.front.params)
         status, body = await asked
         assert (status, body["choices"][0]["finish_reason"]) == (200, "length")
-        one.engine.sleep()
+        one.engine.front.sleep()
         assert (await one.ask())[0] == 200
         assert not one.engine.is_asleep
 

@@ -126,7 +126,7 @@ async def test_the_model_in_use_tells_what_it_has_taken_and_the_others_count_on_
     assert fits.taken(models[0]) == Taken(expected.needed_bytes, 700 * MIB)
     assert fits.taken(models[1]) is None
     assert fits.fitting(models[1]).free_bytes == (4096 + 200) * MIB
-    engine.sleep()
+    engine.front.sleep()
     await told(fits, models)
     assert fits.taken(models[0]) is None
     assert fits.fitting(models[1]).free_bytes == 4096 * MIB
@@ -189,7 +189,7 @@ def test_what_the_model_holds_counts_as_free_while_it_is_there(
     params = LoadParams(engine.model.path)
     room = ExpectedRoom.of(engine).room(params)
     assert (room.here_bytes, room.gpus[0].free_bytes) == (here * MIB, there * MIB)
-    engine.sleep()
+    engine.front.sleep()
     room = ExpectedRoom.of(engine).room(params)
     assert (room.here_bytes, room.gpus[0].free_bytes) == (asleep * MIB, there * MIB)
 

@@ -388,7 +388,7 @@ class RandomUse:
         session.chat.system_prompt = self.chance.choice(("", "Be brief."))
 
     def do_sleep(self) -> None:
-        self.engine.sleep()
+        self.engine.front.sleep()
 
 
 class ScriptedUse(RandomUse):
@@ -480,7 +480,7 @@ class ScriptedUse(RandomUse):
             self.load_model()
 
     def do_lose_engine(self) -> None:
-        if self.chance.random() < 0.3 and self.engine.loaded_params:
+        if self.chance.random() < 0.3 and self.engine.front.loaded_params:
             self.threads[-1].fail("It crashed.")
 
 

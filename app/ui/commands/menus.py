@@ -273,7 +273,7 @@ class Menus(QObject):
         self.open_model = new("model.open", parts.models.choose)
         self.reload = new("model.reload", parts.models.reload)
         self.cancel_load = new("model.cancel-load", parts.engine.cancel_load)
-        self.sleep = new("model.sleep", parts.engine.sleep)
+        self.sleep = new("model.sleep", lambda: parts.engine.front.sleep())
         self.for_all = new("model.for-all", parts.models.load_for_all)
         self.pin = new("model.pin", lambda: parts.models.pin(self.pin.isChecked()))
         self.pin.setCheckable(True)

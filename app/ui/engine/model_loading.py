@@ -67,7 +67,7 @@ class ModelLoading(QObject):
     @property
     def needs_reload(self) -> bool:
         """Settings were changed that the model in use was not loaded with."""
-        params = self._engine.params
+        params = self._engine.front.params
         return params is not None and params != load_params(self._preferences.settings, params.path)
 
     def choose(self, folder: Path | None = None) -> None:

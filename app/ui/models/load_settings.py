@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from PySide6.QtCore import QObject, QSize, Slot
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QWidget
 
+from app.bridge.model_engine import ModelEngine
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.popups import come_up, resize_to_fit
@@ -111,8 +112,12 @@ class LoadSettingsDialog(QDialog):
     @property
     def _loaded(self) -> LoadParams | None:
         """The parameters of the loaded model, if it is this one."""
-        params = self._engine.params
-        return params if params and params.path == self.path else None
+        return self._here.params if self._here and self._here.model else None
+
+    @property
+    def _here(self) -> ModelEngine | None:
+        """The engine of this model."""
+        return self._engine.known(str(self.path))
 
     @Slot(str, object)
     def _on_chosen(self, name: str, value: Any) -> None:
@@ -200,7 +205,7 @@ class LoadSettingsDialog(QDialog):
         combo.offer(named_files(setting, models))
 
     def _show_rows(self) -> None:
-        own, loaded, model = self.own, self._loaded, self._engine.model
+        own, loaded, model = self.own, self._loaded, self._engine.model  # any knows the devices
         params, without = self._params(own), self._params(ModelSettings())
         remarks = self.forecast.remarks(params) | self.forecast.refusals(params)
         for name, row in self.rows.items():
@@ -224,7 +229,7 @@ class LoadSettingsDialog(QDialog):
 
     def _loaded_words(self, row: OptionRow, loaded: LoadParams, params: LoadParams) -> str:
         """The loaded values where they differ from the choice, or were automatic."""
-        name, model = row.setting.name, self._engine.model
+        name, model = row.setting.name, self._here and self._here.model
         if name == "n_ctx" and model:
             return tr_n("{n} token", "{n} tokens", model.n_ctx)
         is_same = getattr(loaded, name) == getattr(params, name)
@@ -235,7 +240,7 @@ class LoadSettingsDialog(QDialog):
 
     @property
     def _workers_in_use(self) -> tuple[str, ...]:
-        return self._engine.params.workers if self._engine.params else ()
+        return self._loaded.workers if self._loaded else ()
 
     def _connect(self) -> None:
         for row in self.rows.values():
