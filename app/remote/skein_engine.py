@@ -207,7 +207,8 @@ class SkeinEngine(CommandLoop[Never]):
             connecting = asyncio.ensure_future(self._connect_again())
             await self._unless_stopped(connecting)
             connecting.cancel()
-            self._tell_trouble("")
+            if not self._stopped.is_set():
+                self._tell_trouble("")
         self._end(*self._open.values(), reason=FinishReason.ABORT)
 
     async def _unless_stopped(self, task: asyncio.Future[None]) -> None:

@@ -192,6 +192,8 @@ async def test_it_can_be_stopped_while_nobody_is_there() -> None:
         window.engine.stop()
         await until(lambda: window.has_ended)
         assert window.ends("r") == [FinishReason.ABORT]
+        told = [event for report in window.reports for event in report.events]
+        assert not any("there again" in getattr(event, "text", "") for event in told)
         with pytest.raises(Exception, match="stopped"):
             await asyncio.wrap_future(asked)
 
