@@ -378,7 +378,7 @@ class EngineClient:
                     asked.set_result(answer)
         if reports:
             self.last_report = reports[-1]
-        for listen in self.listeners:
+        for listen in tuple(self.listeners):  # one may leave meanwhile
             listen(reports)
 
     def on_output(self, output: Output) -> None:

@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -20,10 +20,10 @@ from typing import Any
 
 from aiohttp import web
 
-from app.api.engine_client import CALLER, EngineClient
-from app.api.errors import ApiError
+from app.api.engine_client import CALLER, NO_MODEL, EngineClient
+from app.api.errors import ApiError, unavailable
 from app.api.lent_view import LentView, outputs_alone, thinned
-from app.api.state import ENGINES, ServedModel
+from app.api.state import ServedModel, ServedModels
 from app.engine.prompts.prompts_elsewhere import answer_of, work_of
 from app.protocol import commands
 from app.protocol.commands import Command, ends
@@ -51,12 +51,12 @@ NOT_LENT = said("This engine is lent without control: it cannot be paused from h
 
 class Lender:
     def __init__(
-        self, client: EngineClient, *, gives_control: bool = False, grace_s: float = GRACE_S
+        self, engines: ServedModels, *, gives_control: bool = False, grace_s: float = GRACE_S
     ) -> None:
-        self.client, self.gives_control, self.grace_s = client, gives_control, grace_s
+        self.gives_control, self.grace_s = gives_control, grace_s
         self.files = Files()
+        self._engines = engines
         self._windows: dict[str, _Window] = {}
-        client.listeners.append(self._on_reports)
 
     def add_routes(self, router: web.UrlDispatcher) -> None:
         router.add_get(PATH, self._serve)
@@ -65,35 +65,35 @@ class Lender:
         for window in list(self._windows.values()):
             window.end()
 
-    def watch_cells(self) -> None:
-        is_watching = any(window.watches_cells for window in self._windows.values())
-        self.client.post(commands.WatchCells(is_watching))
+    def watch_cells(self, client: EngineClient) -> None:
+        windows = [window for window in self._windows.values() if window.client is client]
+        client.post(commands.WatchCells(any(window.watches_cells for window in windows)))
 
     def leave(self, window: _Window) -> None:
         self._windows.pop(window.name, None)
-        self.watch_cells()
+        self.watch_cells(window.client)
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
-        """The model is awake as long as a window is connected. Raises ApiError (503) while there is none."""
-        async with request.app[ENGINES].lease("") as served:
-            socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_FRAME_BYTES)
-            await socket.prepare(request)
-            with suppress(WireError, LookupError, TimeoutError, ConnectionError):
-                await self._greet(socket, served)
-            await socket.close()
-            return socket
+        """Raises ApiError (503) while no model is loaded."""
+        if not self._engines.models:
+            raise unavailable(NO_MODEL)
+        socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_FRAME_BYTES)
+        await socket.prepare(request)
+        try:
+            async with asyncio.timeout(HELLO_S):
+                hello, _ = await first_message(socket)
+            if refusal := self._refusal(hello):
+                await socket.send_bytes(frame({"refusal": packed(refusal)}))
+            elif window := await self._window(hello):
+                await window.talk(socket, hello["seen"])
+            else:
+                await socket.send_bytes(frame({"is_gone": True}))
+        except (WireError, LookupError, TimeoutError, ConnectionError):
+            pass
+        await socket.close()
+        return socket
 
-    async def _greet(self, socket: web.WebSocketResponse, served: ServedModel) -> None:
-        async with asyncio.timeout(HELLO_S):
-            hello, _ = await first_message(socket)
-        if refusal := self._refusal(hello, (served.name, *served.aliases)):
-            await socket.send_bytes(frame({"refusal": packed(refusal)}))
-        elif window := self._window(hello):
-            await window.talk(socket, hello["seen"], MODEL.packed(_public(self.client.model, hello)))
-        else:
-            await socket.send_bytes(frame({"is_gone": True}))
-
-    def _refusal(self, hello: dict[str, Any], names: Sequence[str]) -> str:
+    def _refusal(self, hello: dict[str, Any]) -> str:
         version, name = hello.get("version"), hello.get("name")
         if version != VERSION:
             return said(
@@ -102,30 +102,29 @@ class Lender:
                 ours=VERSION,
                 theirs=version if isinstance(version, int) and abs(version) < 1000 else "?",
             )
-        if name not in names:
-            return said("The engine there has {name} now. Choose it in the list of models.", name=names[0])
+        model = self._engines.models[0]
+        if name not in (model.name, *model.aliases):
+            return said("The engine there has {name} now. Choose it in the list of models.", name=model.name)
         if not hello.get("session") and len(self._windows) >= MAX_WINDOWS:
             return said("Too many windows use the engine there. Try again later.")
         return ""
 
-    def _window(self, hello: dict[str, Any]) -> _Window | None:
-        """The one that was here before, or a new one. None: it was given up."""
+    async def _window(self, hello: dict[str, Any]) -> _Window | None:
+        """The one that was here before, or a new one. None: it was given up. Raises ApiError."""
         if hello.get("session"):
             return self._windows.get(str(hello["session"]))
-        window = _Window(self, secrets.token_urlsafe(16), CALLER.get().program)
+        lease = AsyncExitStack()  # the model stays loaded as long as the window uses it
+        model = await lease.enter_async_context(self._engines.lease(str(hello["name"])))
+        window = _Window(self, model, lease, CALLER.get().program)
         self._windows[window.name] = window
         return window
 
-    def _on_reports(self, reports: Sequence[StepReport]) -> None:
-        for window in list(self._windows.values()):
-            window.tell(reports)
-
 
 class _Window:
-    def __init__(self, lender: Lender, name: str, program: str) -> None:
-        self.name, self.watches_cells = name, False
-        self._lender, self._client = lender, lender.client
-        self._caller = Caller(program, name)
+    def __init__(self, lender: Lender, model: ServedModel, lease: AsyncExitStack, program: str) -> None:
+        self.name, self.client, self.watches_cells = secrets.token_urlsafe(16), model.client, False
+        self._lender, self._model, self._lease = lender, model, lease
+        self._caller = Caller(program, self.name)
         self._view, self._writer = LentView(), ReportWriter()
         self._link = Link(self._on_message, lender.files)
         self._open: dict[str, Request] = {}
@@ -134,10 +133,11 @@ class _Window:
         self._states_at = 0.0
         self._has_ended = False
         self._talking: asyncio.Task[Any] | None = None
-        self._questions: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._patience: asyncio.TimerHandle | None = None
+        self.client.listeners.append(self.tell)
 
-    async def talk(self, socket: web.WebSocketResponse, seen: int, model: list[bytes]) -> None:
+    async def talk(self, socket: web.WebSocketResponse, seen: int) -> None:
         """Until the connection ends. Raises WireError."""
         former, self._talking = self._talking, asyncio.current_task()
         if former:  # of a connection that broke, which only the window has noticed
@@ -147,7 +147,7 @@ class _Window:
             self._patience.cancel()
         welcome = {"session": self.name, "seen": self._link.seen, "clock": time.perf_counter()}
         try:
-            await socket.send_bytes(frame(welcome, *model))
+            await socket.send_bytes(frame(welcome, *MODEL.packed(_public(self._model))))
             await self._link.run(socket, seen)
         except WireError:
             self.end()
@@ -159,13 +159,17 @@ class _Window:
 
     def end(self) -> None:
         """It will not come back: nothing of it is kept."""
-        self._lender.leave(self)
-        for request in self._open.values():
-            self._client.withdraw(request)
-        for chat_id in self._chats:
-            self._client.post(commands.Forget(chat_id))
-        self._open, self._chats = {}, set()
+        if self._has_ended:
+            return
         self._has_ended = True
+        self._lender.leave(self)
+        self.client.listeners.remove(self.tell)
+        for request in self._open.values():
+            self.client.withdraw(request)
+        for chat_id in self._chats:
+            self.client.post(commands.Forget(chat_id))
+        self._open, self._chats = {}, set()
+        self._tasks.add(asyncio.ensure_future(self._lease.aclose()))
         if self._talking:
             self._talking.cancel()
         if self._patience:
@@ -193,16 +197,17 @@ class _Window:
     def _thinned(self, report: StepReport, *, is_end: bool) -> StepReport:
         """An end is told whole: the engine may have nothing to do from there on."""
         now = time.monotonic()
-        if self._told and self._link.num_unseen_bytes > MANY_BYTES:
-            return outputs_alone(report, self._told)
-        if self._told and report.spans and not is_end and now - self._states_at < STATES_S:
-            return thinned(report, self._told)
+        if self._told and report.spans and not is_end:
+            if self._link.num_unseen_bytes > MANY_BYTES:
+                return outputs_alone(report, self._told)
+            if now - self._states_at < STATES_S:
+                return thinned(report, self._told)
         self._states_at = now
         return report
 
     def _say(self, **changes: Any) -> None:
         """A report for this window alone, of no step."""
-        last = self._client.last_report or StepReport(0, (), (), (), CellUsage(0))
+        last = self.client.last_report or StepReport(0, (), (), (), CellUsage(0))
         self.tell([last.without_step(**changes)])
 
     # What the window says.
@@ -226,18 +231,18 @@ class _Window:
             case commands.Submit(request):
                 self._submit(self._allowed(request))
             case commands.ReadAhead(request):
-                self._client.post(commands.ReadAhead(self._allowed(request)))
+                self.client.post(commands.ReadAhead(self._allowed(request)))
             case commands.Abort() | commands.AbortAll():
                 pass
             case commands.Forget(chat_id):
                 self._chats.discard(chat_id)
-                self._client.post(command)
+                self.client.post(command)
             case commands.Fork(_, new_chat_id):
                 self._note_chat(new_chat_id)
-                self._client.post(command)
+                self.client.post(command)
             case commands.WatchCells(is_watching):
                 self.watches_cells = is_watching
-                self._lender.watch_cells()
+                self._lender.watch_cells(self.client)
             case commands.SaveSlot(query_id) | commands.FillSlot(query_id) | commands.EraseSlot(query_id):
                 self._say(answers=(SlotAnswer(query_id, refusal=NOT_LENT),))
             case _ if isinstance(command, CONTROL) and not self._lender.gives_control:
@@ -245,8 +250,8 @@ class _Window:
             case _ if isinstance(command, OURS):
                 pass
             case _:
-                _check(command, self._client.model)
-                self._client.post(command)
+                _check(command, self.client.model)
+                self.client.post(command)
 
     def _allowed(self, request: Request) -> Request:
         """Raises WireError for a picture under the name of another, whose encoding it would take."""
@@ -267,14 +272,14 @@ class _Window:
         try:
             if len(self._open) >= MAX_REQUESTS:
                 raise ApiError(503, said("Too many answers are open. Wait for some of them."))
-            self._client.lend(request, self)
+            self.client.lend(request, self)
         except ApiError as error:
             self._end_request(request, FinishReason.ERROR, str(error))
         else:
             self._open[request.request_id] = request
 
     def _withdraw(self, request: Request) -> None:
-        if self._client.withdraw(request):  # the engine knows nothing of it
+        if self.client.withdraw(request):  # the engine knows nothing of it
             self._end_request(request, FinishReason.ABORT)
 
     def _end_request(self, request: Request, reason: FinishReason, notice: str = "") -> None:
@@ -288,20 +293,20 @@ class _Window:
 
     def fail(self, error: ApiError) -> None:
         for request in list(self._open.values()):
-            self._client.withdraw(request)
+            self.client.withdraw(request)
             self._end_request(request, FinishReason.ERROR, str(error))
 
     def _answer(self, number: int, name: object, arguments: list[bytes]) -> None:
-        if len(self._questions) >= MAX_QUESTIONS:
+        if len(self._tasks) >= MAX_QUESTIONS:
             raise WireError("it asks too much")
         task = asyncio.ensure_future(self._answered(number, name, arguments))
-        self._questions.add(task)
-        task.add_done_callback(self._questions.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _answered(self, number: int, name: object, arguments: list[bytes]) -> None:
         done: Future[list[bytes]] = Future()
         try:
-            done.set_result(await self._client.use_prompts(work_of(name, arguments)))
+            done.set_result(await self.client.use_prompts(work_of(name, arguments)))
         except ApiError as error:
             done.set_exception(EngineError(str(error)))
         except Exception as error:  # the window gets it with the answer
@@ -323,8 +328,8 @@ def _check(command: Command, model: ModelInfo) -> None:
         raise WireError("a token is none of the model's")
 
 
-def _public(model: ModelInfo, hello: dict[str, Any]) -> ModelInfo:
+def _public(model: ServedModel) -> ModelInfo:
     """Without folders of this machine."""
-    projector = model.senses.projector and Path(model.senses.projector.name)
-    senses = replace(model.senses, projector=projector)
-    return replace(model, path=Path(str(hello["name"])), adapters=(), senses=senses)
+    projector = model.info.senses.projector and Path(model.info.senses.projector.name)
+    senses = replace(model.info.senses, projector=projector)
+    return replace(model.info, path=Path(model.name), adapters=(), senses=senses)

@@ -206,11 +206,6 @@ class ModelRouter:
     def models(self) -> Sequence[ServedModel]:
         return [one.served for one in self._models if one.info]
 
-    @property
-    def only_client(self) -> EngineClient:
-        """Of the server's only model, or of the first."""
-        return self._models[0].client
-
     @asynccontextmanager
     async def lease(
         self, name: str, /, *, loads: bool = True, is_use: bool = True

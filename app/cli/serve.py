@@ -365,7 +365,9 @@ async def _serve(options: argparse.Namespace) -> int:
             defaults=options.defaults,
         )
     main = routers["main"]
-    lender = Lender(main.only_client, gives_control=options.engine_control) if options.engine else None
+    if options.engine and (options.offers or every["main"].params.embeds):
+        raise EngineError("--engine: name one model that answers; it is lent alone.")
+    lender = Lender(main, gives_control=options.engine_control) if options.engine else None
     shelves = None if options.no_shelves else _Shelves(options)
     server = ApiServer(
         main,
@@ -415,7 +417,7 @@ class _Served:
     def __init__(
         self, params: LoadParams, options: argparse.Namespace, turns: StepTurns, *, is_main: bool
     ) -> None:
-        self._params, self._turns = params, turns
+        self.params, self._turns = params, turns
         self.failed: asyncio.Future[EngineError] = asyncio.get_running_loop().create_future()
         aliases, tags = (options.alias, options.tags) if is_main else ((), ())
         self.router = ModelRouter(
@@ -429,11 +431,11 @@ class _Served:
         self, _held: Mapping[str, int], on_progress: OnProgress, on_reports_ready: Callable[[], None]
     ) -> OpenedEngine:
         turn = partial(self._turns.turn, self)
-        return headless.open_engine(self._params, on_progress, on_reports_ready, turn=turn)
+        return headless.open_engine(self.params, on_progress, on_reports_ready, turn=turn)
 
     def _on_failed(self, error: EngineError) -> None:
         """The next load leaves out what was lost."""
-        self._params = self._params.without_workers(_lost_workers(error))
+        self.params = self.params.without_workers(_lost_workers(error))
         if not self.failed.done():
             self.failed.set_result(error)
 

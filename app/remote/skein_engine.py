@@ -20,11 +20,7 @@ import aiohttp
 from app.engine.prompts.prompts_elsewhere import GONE, Answer, PromptsElsewhere
 from app.engine.running import CommandLoop
 from app.protocol.commands import Command, Submit
-from app.protocol.errors import (
-    EngineCrashedError,
-    EngineError,
-    ModelLoadError,
-)
+from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadError
 from app.protocol.events import EventKind, Told
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
@@ -211,7 +207,8 @@ class SkeinEngine(CommandLoop[Never]):
             connecting = asyncio.ensure_future(self._connect_again())
             await self._unless_stopped(connecting)
             connecting.cancel()
-            self._tell_trouble("")
+            if not self._stopped.is_set():
+                self._tell_trouble("")
         self._end(*self._open.values(), reason=FinishReason.ABORT)
 
     async def _unless_stopped(self, task: asyncio.Future[None]) -> None:

@@ -12114,6 +12114,11 @@ Switch, load settings, eject</source>
         <translation>在 {host} 上运行：提问会发送到那里。</translation>
     </message>
     <message>
+        <source>connecting again</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>正在重新连接</translation>
+    </message>
+    <message>
         <source>Any server with OpenAI&apos;s API: llama-server, vLLM, SGLang, another Skein. Its chats run there. Nothing is sent before you check it or use one of its models.</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
         <translation>任何带有 OpenAI API 的服务器：llama-server、vLLM、SGLang、另一个 Skein。它的对话在那里运行。在您检查它或使用它的模型之前，不会发送任何内容。</translation>

@@ -16,7 +16,7 @@ from app.api.engine_client import Defaults, EngineClient
 from app.api.json_body import Limits
 from app.api.lending import Lender
 from app.api.server import ApiServer
-from app.api.state import OneModel
+from app.api.state import OneModel, ServedModels
 from app.api.threaded_engine import OnProgress, OpenEngine, ThreadedEngine
 from app.engine.backend import Backend
 from app.engine.engine import Engine
@@ -122,7 +122,7 @@ async def serving(
     limits: Limits | None = None,
     defaults: Defaults | None = None,
     open_backend: OpenBackend | None = None,
-    make_lender: Callable[[EngineClient], Lender] | None = None,
+    make_lender: Callable[[ServedModels], Lender] | None = None,
     open_engine: OpenEngine | None = None,
     aliases: tuple[str, ...] = (),
     **server: Any,
@@ -132,8 +132,9 @@ async def serving(
         open_engine or with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
     )
     client = EngineClient(engine, num_spare_slots, max_open, defaults)
-    lender = make_lender(client) if make_lender else None
-    api = ApiServer(OneModel(client, aliases), key=key, limits=limits, lender=lender, **server)
+    engines = OneModel(client, aliases)
+    lender = make_lender(engines) if make_lender else None
+    api = ApiServer(engines, key=key, limits=limits, lender=lender, **server)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     reports: list[StepReport] = []
 

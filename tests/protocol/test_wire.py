@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import random
+import re
 import zlib
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_models_and_how_they_are_loaded_come_back_the_same(model: ModelInfo, par
     assert same(params, LOAD_PARAMS.unpacked(LOAD_PARAMS.packed(params)))
 
 
-@settings(max_examples=40 * EFFORT)
+@settings(max_examples=20 * EFFORT)
 @given(st.lists(values.of(StepReport), max_size=3), st.lists(values.cell_maps(), max_size=3))
 def test_reports_that_are_told_as_changes_come_back_whole(
     reports: list[StepReport], maps: list[CellMap]
@@ -271,9 +271,9 @@ def test_an_old_event_in_words_is_an_event_like_any_other() -> None:
 
 
 def test_no_module_runs_what_it_reads() -> None:
-    forbidden = {"pickle", "marshal", "shelve", "dill", "cloudpickle"}
+    unsafe = re.compile(
+        r"^\s*(?:import|from)\s.*\b(?:pickle|marshal|shelve|dill|cloudpickle)\b", re.MULTILINE
+    )
+    assert unsafe.search("import json\n    from pickle import loads\n")
     for path in Path("app").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not forbidden & {name.split(".")[0] for name in names}, path
+        assert not unsafe.search(path.read_text(encoding="utf-8")), path

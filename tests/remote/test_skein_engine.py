@@ -7,10 +7,12 @@ import contextlib
 import hashlib
 import random
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from app.api import lending as lending_module
 from app.api.certificate import own_certificate
@@ -31,17 +33,18 @@ from app.protocol.commands import (
 from app.protocol.errors import EngineCrashedError, InvalidRequestError, ModelLoadError
 from app.protocol.media import Media, MediaKind
 from app.protocol.output import FinishReason
-from app.protocol.report import ChatTokens, SlotAnswer, SlotState, TokenTexts
+from app.protocol.report import CellUsage, ChatTokens, SlotAnswer, SlotState, TokenTexts
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
-from app.protocol.wire import COMMAND, frame, message_in
+from app.protocol.wire import COMMAND, MODEL, ReportWriter, frame, message_in
 from app.remote import link, skein_engine
 from tests.api.conftest import KEY, Steps, endless, serving, until, with_backend
 from tests.api.test_model_router import Loads
 from tests.conftest import TINY_CONTEXT
 from tests.driver import ask, request
-from tests.fakes import CountingBackend, endless_token
-from tests.remote.windows import Proxy, is_answered, lending, opened, params
+from tests.fakes import CountingBackend, endless_token, model_info
+from tests.inspector.reports import decoding, report
+from tests.remote.windows import Counted, Proxy, is_answered, lending, opened, params
 
 GREEDY = SamplingParams(temperature=0.0)
 
@@ -178,6 +181,22 @@ async def test_stopping_ends_all_here_and_there() -> None:
         await until(served.is_idle)
 
 
+async def test_a_model_stays_loaded_as_long_as_a_window_uses_it() -> None:
+    async with lending() as (served, lender):
+        held = lender._engines
+        assert isinstance(held, Counted)
+        async with Proxy(served.port).listening() as proxy, opened(to(proxy)) as window:
+            assert held.num_leases == 1
+            proxy.is_cut = True
+            proxy.cut()
+            await until(lambda: "broken" in window.trouble)
+            assert held.num_leases == 1
+            proxy.is_cut = False
+            await until(lambda: not window.trouble)
+        await until(lambda: held.num_leases == 0)
+        assert served.client.listeners == []
+
+
 async def test_it_can_be_stopped_while_nobody_is_there() -> None:
     async with (
         lending(backend=endless()) as (served, _),
@@ -194,6 +213,8 @@ async def test_it_can_be_stopped_while_nobody_is_there() -> None:
         window.engine.stop()
         await until(lambda: window.has_ended)
         assert window.ends("r") == [FinishReason.ABORT]
+        told = [event for report in window.reports for event in report.events]
+        assert not any("there again" in getattr(event, "text", "") for event in told)
         with pytest.raises(Exception, match="stopped"):
             await asyncio.wrap_future(asked)
 
@@ -409,6 +430,23 @@ async def test_a_window_that_reads_slowly_costs_bounded_memory(monkeypatch: pyte
         await until(lambda: window.has_ended)
 
 
+async def test_who_catches_up_sees_the_states_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lending_module, "MANY_BYTES", 20_000)
+    async with (
+        lending(backend=endless()) as (served, _),
+        Proxy(served.port).listening() as proxy,
+        opened(to(proxy)) as window,
+    ):
+        proxy.goes_on.clear()
+        window.ask("r", max_tokens=200)
+        await until(lambda: served.num_steps > 100 and served.is_idle())
+        proxy.goes_on.set()
+        await until(is_answered(window, "r"))
+        assert window.reports[-1].slots[0].state is SlotState.WARM
+        assert len(window.tokens("r")) == 200
+        assert any(report.outputs and not report.spans for report in window.reports)
+
+
 @contextlib.asynccontextmanager
 async def greeted(served: Any, **hello: Any) -> AsyncIterator[aiohttp.ClientWebSocketResponse[bool]]:
     usual = {"version": link.VERSION, "name": "fake", "session": "", "seen": 0}
@@ -433,6 +471,50 @@ async def test_fuzzed_frames_are_refused_and_the_lender_serves_on() -> None:
         await until(lambda: len(lender._windows) <= 64)
         window.ask("r", max_tokens=5)
         await until(is_answered(window, "r"))
+
+
+def wrong_frames() -> list[bytes]:
+    told = report(1, decoding(0, "chat"))
+    too_large = replace(told, cells=CellUsage(2**60))
+    no_sequence = replace(told, slots=(replace(told.slots[0], seq_id=-3),))
+    return [
+        b"",
+        b"{}\n",
+        frame({"n": 1, "files": [], "do": "unknown"}),
+        frame({"n": 5, "files": [], "do": "reports"}, *ReportWriter().packed([told])),
+        frame({"n": 1, "files": ["00"], "do": "reports"}, *ReportWriter().packed([told])),
+        frame({"n": 1, "files": [], "do": "reports"}, b"[]"),
+        frame({"n": 1, "files": [], "do": "reports"}, *ReportWriter().packed([too_large])),
+        frame({"n": 1, "files": [], "do": "reports"}, *ReportWriter().packed([no_sequence])),
+        frame({"n": 1, "files": [], "do": "answer", "id": 7}),
+        frame({"seen": 99}),
+    ]
+
+
+@pytest.mark.parametrize("wrong", wrong_frames(), ids=range(10))
+async def test_what_no_lender_would_send_ends_the_engine_with_a_sentence(wrong: bytes) -> None:
+    async def lend(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.receive()
+        welcome = {"session": "s", "seen": 0, "clock": 1.0}
+        await socket.send_bytes(frame(welcome, *MODEL.packed(model_info())))
+        await socket.send_bytes(wrong)
+        async for _ in socket:
+            pass
+        return socket
+
+    application = web.Application()
+    application.router.add_get(link.PATH, lend)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        async with opened(params(f"http://127.0.0.1:{runner.addresses[0][1]}")) as window:
+            await until(lambda: window.has_ended)
+            assert "is not an answer" in str(window.error)
+    finally:
+        await runner.cleanup()
 
 
 @pytest.mark.parametrize(

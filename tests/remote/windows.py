@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app.api.lending import Lender
+from app.api.state import ServedModel, ServedModels
 from app.protocol.commands import Submit
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams, Server, ServerKind
@@ -90,14 +91,34 @@ async def opened(load: LoadParams) -> AsyncIterator[Window]:
         await asyncio.to_thread(thread.join)
 
 
+class Counted:
+    """Counts who holds a model."""
+
+    def __init__(self, engines: ServedModels) -> None:
+        self._engines, self.close, self.num_leases = engines, engines.close, 0
+
+    @property
+    def models(self) -> Sequence[ServedModel]:
+        return self._engines.models
+
+    @contextlib.asynccontextmanager
+    async def lease(self, name: str, /, **how: bool) -> AsyncIterator[ServedModel]:
+        async with self._engines.lease(name, **how) as model:
+            self.num_leases += 1
+            try:
+                yield model
+            finally:
+                self.num_leases -= 1
+
+
 @contextlib.asynccontextmanager
 async def lending(**options: Any) -> AsyncIterator[tuple[Served, Lender]]:
     """A server that lends its engine."""
     of_lender = {name: options.pop(name) for name in ("gives_control", "grace_s") if name in options}
     made: list[Lender] = []
 
-    def make(client: Any) -> Lender:
-        made.append(Lender(client, **of_lender))
+    def make(engines: ServedModels) -> Lender:
+        made.append(Lender(Counted(engines), **of_lender))
         return made[0]
 
     hosts = ["127.0.0.1"]  # on any port: through a proxy

@@ -10,7 +10,7 @@ from app.look.buttons import quiet_button
 from app.look.figures import count, rate
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_tab_text, as_tooltip
-from app.look.words import mark, tr
+from app.look.words import mark, tr, tr_said
 from app.protocol.report import SlotState, StepReport
 from app.services.model_state import ModelState
 from app.ui.base.proportions import status_height
@@ -110,6 +110,8 @@ def loading_text(state: ModelState) -> str:
 def work_text(report: StepReport | None) -> str:
     running = sum(slot.is_running for slot in report.slots) if report else 0
     waiting = report.num_waiting if report else 0
+    if report and report.trouble:
+        return tr("connecting again")
     if report and report.pause:
         return tr("paused")
     if not running and not waiting:
@@ -125,6 +127,8 @@ def detail_texts(state: ModelState, report: StepReport | None) -> tuple[str, ...
         return ()
     if state.is_asleep:
         return (tr(ASLEEP),)
+    if report and report.trouble:
+        return (tr_said(report.trouble),)
     if state.model.is_foreign:
         return (tr("runs on {host}", host=state.model.host),)
     return cells_text(report, state.model.n_ctx), queue_text(report)

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.protocol.output import Usage
 from app.protocol.report import PauseState, SlotState
 from app.services.model_state import ModelState
+from app.system.said import said
 from app.ui.engine.status_bar import StatusBar, cells_text, detail_texts, model_text, queue_text, speed_text
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
@@ -114,6 +115,15 @@ def test_without_a_model_there_are_no_cells() -> None:
 
 def test_running_and_waiting_answers_are_counted() -> None:
     assert queue_text(report(1, decoding(0, "sums"), decoding(1, "notes"))) == "2 running, 1 waiting"
+
+
+def test_a_broken_connection_is_told_as_long_as_it_is_broken() -> None:
+    there = replace(STARTER, model=model_info(name="starter", server="https://gpu-box:8712"))
+    broken = said("The connection to {host} is broken.", host="gpu-box:8712")
+    step = replace(report(1, decoding(0, "sums")), trouble=broken)
+    assert model_text(there, step) == "starter · connecting again"
+    assert detail_texts(there, step) == ("The connection to gpu-box:8712 is broken.",)
+    assert model_text(there, replace(step, trouble="")).startswith("starter · answering 1")
 
 
 def test_in_a_pause_nothing_runs() -> None:
