@@ -95,6 +95,11 @@ class Server:
     key: str = field(default="", repr=False)
     fingerprint: str = ""  # SHA-256 of its certificate, where that was pinned: "AB:CD:…"
 
+    @property
+    def secret_name(self) -> str:
+        """Of its key in the keyring."""
+        return f"engine {self.url}"
+
 
 @dataclass(frozen=True, slots=True)
 class LoadParams:

@@ -1,6 +1,7 @@
 """What a model is called: by people, "Qwen2.5-Coder 1.5B", and its quantisation, "Q4_K_M". Pure functions."""
 
 import re
+from pathlib import PurePath
 
 # `general.file_type`, llama.cpp's llama_ftype. Type 4 and those missing here were removed.
 FILE_TYPES = {
@@ -59,6 +60,11 @@ def model_name(basename: str, finetune: str, size: str, name: str) -> str:
 def quantisation_name(file_type: int) -> str:
     """Of `general.file_type`, -1 if it is missing. Empty: unknown."""
     return FILE_TYPES.get(file_type & ~GUESSED, "") if file_type >= 0 else ""
+
+
+def title_of(name: str) -> str:
+    """Of a model that a server runs: a file's name for a path, as a llama-server calls its model."""
+    return PurePath(name).stem if name.lower().endswith(".gguf") else name
 
 
 def titled(name: str, quantisation: str) -> str:

@@ -3,11 +3,12 @@
 import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from app.protocol.media import Senses
 from app.protocol.model import ModelInfo
+from app.protocol.model_names import title_of
 from app.remote.web import ServerError, Web
 from app.system.said import said
 
@@ -82,11 +83,6 @@ async def introduced(web: Web) -> Introduction:
     metrics, props, version = await asyncio.gather(*pages)
     told = _mapping(props).get("build_info") or _mapping(version).get("version") or ""
     return Introduction(_program(models, str(metrics)), str(told), models, _mapping(props))
-
-
-def title_of(name: str) -> str:
-    """A file's name for a path, which is what a llama-server calls its model."""
-    return PurePath(name).stem if name.lower().endswith(".gguf") else name
 
 
 def _program(models: tuple[dict[str, Any], ...], metrics: str) -> Program:

@@ -21,11 +21,6 @@ def open_remote(
     """
     server = params.server
     assert server
-    key = server.key or read_token(secret_name(server.url))
+    key = server.key or read_token(server.secret_name)
     opens = open_skein if server.kind is ServerKind.SKEIN else open_openai
     return opens(replace(params, server=replace(server, key=key)), on_progress, on_reports_ready)
-
-
-def secret_name(url: str) -> str:
-    """Of a server's key in the keyring."""
-    return f"engine {url}"

@@ -3,8 +3,11 @@
 Nobody is asked before the user wants it. Keys are in the keyring, all else in the settings.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from PySide6.QtCore import QObject, Signal
@@ -14,12 +17,14 @@ from app.models.hub_address import keep_token
 from app.models.off_loop import off_loop
 from app.protocol.errors import InvalidRequestError
 from app.protocol.load import LoadParams, Server, ServerKind, model_address
-from app.remote.introduction import Introduction, Program, introduced, title_of
-from app.remote.opening import secret_name
-from app.remote.web import ServerError, Web
+from app.protocol.model_names import title_of
 from app.services.preferences import Preferences
 from app.settings.settings import ServerSettings
 from app.system.said import said
+
+if TYPE_CHECKING:
+    from app.remote.introduction import Introduction
+    from app.remote.web import Web
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,9 @@ class Servers(QObject):
 
     async def check(self, server: Server) -> tuple[Server, Introduction]:
         """With the kind that was found. Raises ServerError; UntrustedError where a certificate is unknown."""
+        from app.remote.introduction import Program, introduced  # the window is shown without
+        from app.remote.web import Web
+
         web = Web(server)
         try:
             told = await introduced(web)
@@ -71,12 +79,12 @@ class Servers(QObject):
         """In place of what was known of it."""
         url, kind = server.url, server.kind
         self._keys[url] = server.key
-        spawn(_keep_key(url, server.key))
+        spawn(_keep_key(server))
         self._keep(url, ServerSettings(url=url, kind=kind, fingerprint=server.fingerprint, models=models))
 
     def remove(self, one: ServerSettings) -> None:
         """Its key is known until the program ends, so that this can be undone."""
-        spawn(_keep_key(one.url, ""))
+        spawn(_keep_key(Server(one.url, one.kind)))
         self._keep(one.url)
 
     def undo_removal(self, one: ServerSettings) -> None:
@@ -106,6 +114,8 @@ def pasted(text: str, key: str = "") -> Server:
 
 async def _has_engine(web: Web) -> bool:
     """Whether a Skein lends its whole engine: it refuses a plain GET in other words than others."""
+    from app.remote.web import ServerError
+
     try:
         await web.get("/engine")
     except ServerError as error:
@@ -113,5 +123,5 @@ async def _has_engine(web: Web) -> bool:
     return True
 
 
-async def _keep_key(url: str, key: str) -> None:
-    await off_loop(keep_token, secret_name(url), key)
+async def _keep_key(server: Server) -> None:
+    await off_loop(keep_token, server.secret_name, server.key)

@@ -12094,6 +12094,11 @@ Switch, load settings, eject</source>
         <translation>{host} 出错：{reason}</translation>
     </message>
     <message>
+        <source>&amp;Use in all open chats</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>用于所有打开的聊天(&amp;U)</translation>
+    </message>
+    <message>
         <source>{name} has answered so far. Its file is gone.</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>到目前为止由 {name} 回答。它的文件已不存在。</translation>
@@ -12896,7 +12901,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Use in &amp;all open chats</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>用于所有打开的聊天(&amp;A)</translation>
+        <translation type="vanished">用于所有打开的聊天(&amp;A)</translation>
     </message>
     <message>
         <source>All open chats are answered by the model of this one</source>

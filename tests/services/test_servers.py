@@ -8,7 +8,6 @@ from app.bridge.tasks import finish_all
 from app.models.hub_address import read_token
 from app.protocol.errors import InvalidRequestError
 from app.protocol.load import ServerKind
-from app.remote.opening import secret_name
 from app.remote.web import ServerError, UntrustedError
 from app.services.preferences import Preferences
 from app.services.servers import ServerModel, Servers, pasted
@@ -90,7 +89,7 @@ async def test_a_server_is_kept_without_its_key_and_opened_with_it(qloop, server
         assert params
         assert params.server
         assert (params.server.key, params.server.kind, params.address) == ("", ServerKind.OPENAI, address)
-        assert read_token(secret_name(fake.url)) == "secret", "which `open_remote` asks for"
+        assert read_token(params.server.secret_name) == "secret", "which `open_remote` asks for"
         assert len(fake.paths) == num_asked, "nobody is asked before a chat is"
 
 

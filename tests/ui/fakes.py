@@ -126,6 +126,9 @@ class FakeEngine(QObject):
 
     def note_chats(self) -> None: ...
 
+    def model_at(self, _address: str) -> ModelInfo | None:
+        return self.model
+
     def params_of(self, address: str) -> LoadParams | None:
         return LoadParams(Path(address))
 
@@ -480,7 +483,6 @@ class FakeWorkspace(QObject):
     closed = Signal(object)
     came_back = Signal(object, int)
     let_go = Signal()
-    cut_off = Signal(str)
     current_changed = Signal(object)
     shown_changed = Signal()
     restoring = Signal(bool)

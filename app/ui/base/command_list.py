@@ -153,7 +153,7 @@ COMMANDS = {
         needs="No model is being loaded.",
     ),
     "model.for-all": Words(
-        "Use in &all open chats",
+        "&Use in all open chats",
         "All open chats are answered by the model of this one",
         needs="All open chats have this model.",
     ),

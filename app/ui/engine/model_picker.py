@@ -17,7 +17,7 @@ from app.look.plain_text import as_tab_text, as_tooltip, heading_font, one_line,
 from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
-from app.remote.introduction import title_of
+from app.protocol.model_names import title_of
 from app.services.model_library import ModelLibrary
 from app.services.model_state import ModelState, ModelWatch
 from app.services.preferences import Preferences

@@ -17,7 +17,8 @@ from app.look.words import tr, tr_n, tr_said
 from app.models.off_loop import off_loop
 from app.protocol.errors import InvalidRequestError
 from app.protocol.load import Server
-from app.remote.introduction import Introduction, title_of
+from app.protocol.model_names import title_of
+from app.remote.introduction import Introduction
 from app.remote.web import ServerError, UntrustedError, fingerprint_of
 from app.services.servers import Servers, pasted
 from app.settings.settings import ServerSettings

@@ -59,7 +59,7 @@ def test_its_menu_has_recent_models_and_all_that_is_done_with_models(picker: Mod
         "&Models…",
         "&Get more models…",
         "Add an e&ngine…",
-        "Use in &all open chats",
+        "&Use in all open chats",
         "Model load &settings…",
         "&Keep loaded",
         "E&ject",
