@@ -237,9 +237,7 @@ class Program(QObject):
             self._workspace.start_without_tabs()
         else:
             await self._workspace.restore()
-            is_in_front = self._engine.front_address == str(self._model_path)
-            if self._start.model and not is_in_front:  # it was asked for: the chat in front has it
-                self._window.models.load(self._model_path)
+            await self._load_for_front()
         self._report_crash()
         await self._services.chat_library.load()
         self._services.backups.start()
@@ -313,6 +311,14 @@ class Program(QObject):
     def _leave_safe_mode(self) -> None:
         self._load_what_answers()
         tasks.spawn(self._workspace.restore())
+
+    async def _load_for_front(self) -> None:
+        """What was asked for, for the chat in front; else that chat's own model, if it is here."""
+        front = self._engine.front_address
+        if self._start.model and front != str(self._model_path):
+            self._window.models.load(self._model_path)
+        elif not is_elsewhere(front) and await asyncio.to_thread(Path(front).is_file):
+            self._engine.want(front)
 
     def _load_what_answers(self) -> None:
         self._window.models.load(self._model_path)

@@ -90,6 +90,11 @@ class RoutedModel:
         return self.state is ModelState.LOADED and not self.leaving and not self.gives_way
 
     @property
+    def is_busy(self) -> bool:
+        """An answer may outlive its request: a window elsewhere comes back for it."""
+        return self.num_users > 0 or self.client.num_open > 0
+
+    @property
     def served(self) -> ServedModel:
         offer, info = self.offer, self.info
         assert info, "nobody asks before it was loaded"
@@ -189,6 +194,8 @@ class ModelRouter:
         self.max_loaded, self._idle_s = max_loaded, idle_s
         self._reading = MessageReaders()
         self._models = [RoutedModel(one, defaults, self._reading, self._tell, on_failed) for one in offers]
+        for one in self._models:
+            one.client.on_changed = partial(self._note_use, one)
         self._turn = asyncio.Lock()  # to load one: who waits for it is served in order
         self._changed = asyncio.Event()  # is set once, then replaced
         self._uses = itertools.count(1)
@@ -214,13 +221,12 @@ class ModelRouter:
             return
         await self._ready(one)
         one.num_users, one.used_at = one.num_users + 1, next(self._uses)
-        self._rest(one)
+        self._note_use(one)
         try:
             yield one.served
         finally:
             one.num_users -= 1
-            self._rest(one)
-            self._note_change()
+            self._note_use(one)
 
     async def start(self) -> None:
         """Loads the first one. Raises EngineError."""
@@ -321,7 +327,7 @@ class ModelRouter:
             return error
         finally:
             one.loading = None
-            self._rest(one)
+            self._note_use(one)
             asyncio.get_running_loop().call_soon(self._note_change)  # once this task is done
         return None
 
@@ -351,9 +357,9 @@ class ModelRouter:
         """
         loaded.sort(key=lambda other: other.used_at)
         loaded[0].gives_way = True
-        await self._until(lambda: not one.num_waiting or not all(other.num_users for other in loaded))
+        await self._until(lambda: not one.num_waiting or not all(other.is_busy for other in loaded))
         loaded[0].gives_way = False
-        idle = next((other for other in loaded if not other.num_users), None)
+        idle = next((other for other in loaded if not other.is_busy), None)
         if one.num_waiting and idle:
             await self._unload(idle)
         self._note_change()
@@ -363,19 +369,20 @@ class ModelRouter:
         return one.leaving
 
     async def _let_go(self, one: RoutedModel, state: ModelState) -> None:
-        await self._until(lambda: not one.num_users)
+        await self._until(lambda: not one.is_busy)
         if one.state in THERE:
             await one.stop(state)
         one.leaving = None
         self._note_change()
 
-    def _rest(self, one: RoutedModel) -> None:
-        """It falls asleep so long after the last use."""
+    def _note_use(self, one: RoutedModel) -> None:
+        """A use has begun or ended; it falls asleep so long after the last one."""
         if one.timer:
             one.timer.cancel()
-        if self._idle_s and one.is_ready and not one.num_users:
+        if self._idle_s and one.is_ready and not one.is_busy:
             loop = asyncio.get_running_loop()
             one.timer = loop.call_later(self._idle_s, self._unload, one, ModelState.SLEEPING)
+        self._note_change()
 
     async def _until(self, condition: Callable[[], bool]) -> None:
         while not condition():

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.bridge.engines import ChatEngine
-from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
+from app.bridge.parameters import chosen_sampling, context_cap, max_answer_tokens, sampling_params
 from app.chats.chat import Chat
 from app.protocol.model import ModelInfo
 from app.settings.settings import Settings
@@ -33,6 +33,7 @@ class ChatLimits:
         chat, model = chat or self._chat, model or self._engine.model
         return {
             "sampling": sampling_params(self._settings, chat, model),
+            "chosen": tuple(chosen_sampling(self._settings, chat)),
             "max_tokens": max_answer_tokens(self._settings, chat),
             "overflow": chat.overflow,
             "max_context_tokens": context_cap(self._settings, chat),

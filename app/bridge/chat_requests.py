@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from app.bridge.chat_limits import ChatLimits
 from app.bridge.chat_shelf import ChatShelf
@@ -29,8 +30,9 @@ class ChatRequests:
 
     @property
     def host(self) -> str:
-        """Where the model runs. Empty: here, or there is none."""
-        return self._engine.model.host if self._engine.model else ""
+        """Where the chat's model runs, loaded or not. Empty: here, or there is none."""
+        model = self._engine.model
+        return model.host if model else urlsplit(self._chat.model_path).netloc
 
     def as_sent(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """With words in the place of pictures and sounds that the model does not take."""

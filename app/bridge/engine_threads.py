@@ -6,7 +6,7 @@ next waits for the memory it frees, as it may for that of a stopped engine. Know
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -52,6 +52,11 @@ class EngineThreads(QObject):
         return len(self._threads)
 
     @property
+    def ending(self) -> frozenset[EngineThread]:
+        """Loads that were called off, and engines that make room for another."""
+        return frozenset(self._ending)
+
+    @property
     def load(self) -> LoadParams | None:
         """What is being loaded, or will be next."""
         return self._wanted or (self._loading.params if self._loading else None)
@@ -60,18 +65,18 @@ class EngineThreads(QObject):
         self,
         params: LoadParams,
         reclaimable_bytes: Mapping[str, int] = NOTHING,
-        after: EngineThread | None = None,
+        after: Iterable[EngineThread] = (),
     ) -> None:
-        """Loads once the engine `after`, ours or not, has ended. `reclaimable_bytes` are held by such that
+        """Loads once the engines `after`, ours or not, have ended. `reclaimable_bytes` are held by such that
         end later.
         """
         assert not self.load, "it must be called off first"
         self._wanted, self._reclaimable_bytes = params, reclaimable_bytes
-        if after in self._threads:
-            self._ending.add(after)
-        elif after and not after.isFinished():
-            self._ending.add(after)
-            after.finished.connect(self._on_other_finished)
+        for thread in after:
+            if thread not in self._threads and not thread.isFinished():
+                thread.finished.connect(self._on_other_finished)
+            if thread in self._threads or not thread.isFinished():
+                self._ending.add(thread)
         if self._ending:
             self._patience.start()
         else:

@@ -321,6 +321,10 @@ class Engines(QObject):
         engine, params = self._loads.popleft()
         engine.load(params)
 
+    @property
+    def ending(self) -> set[EngineThread]:
+        return {thread for one in self.findChildren(ModelEngine) for thread in one.ending}
+
     def make_room(self, engine: ModelEngine) -> EngineThread | None:
         return next((one.sleep() for one in self._idle_beside(engine)), None)
 

@@ -8,7 +8,7 @@ freed its memory, and the next request loads it again. Knows requests and report
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -51,6 +51,10 @@ MAX_RECOVERIES, RECOVERY_WINDOW_S = 3, 600.0  # an engine that keeps crashing is
 
 class Others(Protocol):
     """What an engine asks of those beside it."""
+
+    @property
+    def ending(self) -> Iterable[EngineThread]:
+        """Loads of all that were called off: the library may not be opened by two threads at once."""
 
     def held_beside(self, engine: ModelEngine) -> Mapping[str, int]:
         """The memory that those would free that have nothing to do, in bytes by device name."""
@@ -163,7 +167,7 @@ class ModelEngine(QObject):
         if self._active and set(params.workers) & set(self._active.params.workers):
             self._load_with_room(params)  # a worker serves one engine at a time
         else:
-            self._threads.start(params, self._reclaimable_bytes)
+            self._threads.start(params, self._reclaimable_bytes, self._ending_beside)
         self.loading.emit(params.path)
 
     def cancel_load(self) -> None:
@@ -265,7 +269,15 @@ class ModelEngine(QObject):
             self._set_aside(before.params)
         elif self._others:
             before = self._others.make_room(self)
-        self._threads.start(params, self._reclaimable_bytes, after=before)
+        self._threads.start(params, self._reclaimable_bytes, filter(None, (before, *self._ending_beside)))
+
+    @property
+    def _ending_beside(self) -> Iterable[EngineThread]:
+        return self._others.ending if self._others else ()
+
+    @property
+    def ending(self) -> frozenset[EngineThread]:
+        return self._threads.ending
 
     @Slot()
     def _on_reported(self) -> None:

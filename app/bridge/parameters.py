@@ -30,10 +30,14 @@ def sampling_params(settings: Settings, chat: Chat, model: ModelInfo | None) -> 
 
     None where nothing is chosen.
     """
-    own = {name: frozen(name, value) for name, value in chat.sampling.items()}
-    chosen = settings.model_dump(include=_SAMPLING, exclude_none=True) | own
+    chosen = chosen_sampling(settings, chat)
     recommended = model.sampling if model else SamplingParams()
     return replace(recommended, **_fitting(recommended, chosen)) if chosen else None
+
+
+def chosen_sampling(settings: Settings, chat: Chat) -> dict[str, Any]:
+    own = {name: frozen(name, value) for name, value in chat.sampling.items()}
+    return settings.model_dump(include=_SAMPLING, exclude_none=True) | own
 
 
 class ParameterSource(StrEnum):

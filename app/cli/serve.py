@@ -153,8 +153,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error("--sleep-idle-seconds: some seconds, at most a year")
     if options.slot_save_path and not options.slot_save_path.is_dir():
         parser.error(f"--slot-save-path: there is no folder {options.slot_save_path}")
-    if options.engine and (options.offers or options.sleep_idle_seconds):
-        parser.error("--engine: it lends one model, which stays loaded")
+    if options.engine and options.offers:
+        parser.error("--engine: it lends one model")
     hosts = options.host.split(",")
     if len(hosts) > 1 and not options.port:
         parser.error("--host: several addresses need a --port")
@@ -365,8 +365,6 @@ async def _serve(options: argparse.Namespace) -> int:
             defaults=options.defaults,
         )
     main = routers["main"]
-    if options.engine and (options.offers or every["main"].params.embeds):
-        raise EngineError("--engine: name one model that answers; it is lent alone.")
     lender = Lender(main, gives_control=options.engine_control) if options.engine else None
     shelves = None if options.no_shelves else _Shelves(options)
     server = ApiServer(
@@ -443,6 +441,8 @@ class _Served:
 def _alone(options: argparse.Namespace) -> dict[str, _Served]:
     """The main model, and those that embed and rank beside it, if there are such."""
     loads = headless.loads_of(options, DEFAULT_SLOTS)
+    if options.engine and loads.main.embeds:
+        raise EngineError("--engine: a model that turns texts into vectors has no engine to lend.")
     if warning := headless.warning_of(loads.main):
         _warn(warning)
     chosen = {"main": loads.main, "embedder": loads.embedder, "ranker": loads.ranker}

@@ -153,7 +153,7 @@ class ModelInfo:
 
     @property
     def title(self) -> str:
-        return titled(self.name, self.quantisation or self.host)
+        return " · ".join(filter(None, (titled(self.name, self.quantisation), self.host)))
 
     @property
     def held_bytes(self) -> dict[str, int]:

@@ -106,7 +106,8 @@ class Request:
     """What a caller wants: the next answer in a chat.
 
     `chat_id` names the chat whose cells may be reused; `max_tokens` None means as many as the context holds.
-    `sampling` None means as the model's maker recommends.
+    `sampling` None means as the model's maker recommends. `chosen` are the names in it that the caller has
+    set: a server with defaults of its own is told these, and what differs from ours.
     `keep_cells` False is for a chat that has no next turn: its cells are freed with its last token.
     `max_context_tokens` caps prompt and answer together below what the context holds.
     `num_logprobs` asks how likely each token was, and so many others in its place; 0 asks nothing.
@@ -146,6 +147,7 @@ class Request:
     caller: Caller = WINDOW
     embeds: bool = False
     begins_as: str = ""
+    chosen: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:

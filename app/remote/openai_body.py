@@ -41,7 +41,7 @@ def path_and_body(request: Request, name: str, program: Program) -> tuple[str, d
         body["max_tokens"] = request.max_tokens
     if request.stop:
         body["stop"] = list(request.stop)
-    body |= _sampling(_chosen(request.sampling), program)
+    body |= _sampling(_chosen(request), program)
     if not request.prompt:
         return "/v1/chat/completions", body | _chat(request, program)
     return "/v1/completions", body | {"prompt": "".join(map(str, pieces))}
@@ -50,7 +50,7 @@ def path_and_body(request: Request, name: str, program: Program) -> tuple[str, d
 def unknown_sampling(request: Request, program: Program) -> tuple[str, ...]:
     """The names of what was chosen and such a server has no word for."""
     known = (*_BY_ALL, *_BY_MOST, *_WITH_OTHER_NAMES)
-    chosen = {} if program.is_llama_like else _chosen(request.sampling)
+    chosen = {} if program.is_llama_like else _chosen(request)
     return tuple(name for name in chosen if name not in known)
 
 
@@ -129,10 +129,14 @@ def _tools(params: ChatParams) -> dict[str, Any]:
     return found
 
 
-def _chosen(sampling: SamplingParams | None) -> dict[str, Any]:
-    names = [field.name for field in fields(SamplingParams)] if sampling else []
-    values = {name: getattr(sampling, name) for name in names}
-    return {name: value for name, value in values.items() if value != getattr(_DEFAULT, name)}
+def _chosen(request: Request) -> dict[str, Any]:
+    names = [field.name for field in fields(SamplingParams)] if request.sampling else []
+    values = {name: getattr(request.sampling, name) for name in names}
+    return {
+        name: value
+        for name, value in values.items()
+        if name in request.chosen or value != getattr(_DEFAULT, name)
+    }
 
 
 def _sampling(chosen: dict[str, Any], program: Program) -> dict[str, Any]:

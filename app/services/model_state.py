@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -18,6 +19,7 @@ class ModelState:
     is_asleep: bool = False
     loading: Path | None = None
     absent: Path | None = None  # the chat's model, while it was not loaded yet, or could not be
+    host: str = ""  # where `absent` would run; empty: here
 
 
 class ModelWatch(QObject):
@@ -39,14 +41,15 @@ class ModelWatch(QObject):
         engines, chat = self._engine, self._chat
         address = engines.address_of(chat) if chat else engines.front_address
         engine = engines.known(address) if chat else engines.front
+        is_absent = address and not (engine and engine.model)
         name = address.partition("#")[2] if is_elsewhere(address) else address
-        absent = Path(name) if address and not (engine and engine.model) else None
+        absent, host = (Path(name), urlsplit(address).netloc) if is_absent else (None, "")
         if engine is None:
-            return ModelState(absent=absent)
+            return ModelState(absent=absent, host=host)
         of_chat = engine.loading_params.path if engine.loading_params else None
         loading = of_chat if chat else engines.loading_path
         is_asleep = engine.is_asleep and engine.model is not None
-        return ModelState(engine.model, is_asleep, loading, absent)
+        return ModelState(engine.model, is_asleep, loading, absent, host)
 
     @Slot()
     def _on_changed(self) -> None:

@@ -6080,6 +6080,11 @@ rate</source>
         <translation>正在读取提示词 {percent}</translation>
     </message>
     <message>
+        <source>Runs on {host}, which is asked once you send a message.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>在 {host} 上运行，发送消息后才会向其提问。</translation>
+    </message>
+    <message>
         <source>context not told by this server</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>此服务器未告知上下文</translation>

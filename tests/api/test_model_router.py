@@ -28,6 +28,7 @@ from app.protocol.errors import (
     NoRoomYetError,
 )
 from app.protocol.model import MemoryNeed
+from app.protocol.request import Request
 from tests.api.conftest import SOON, Served, Steps, until, with_backend
 from tests.api.parrot import Parrot
 from tests.api.test_threaded_engine import threads
@@ -740,6 +741,23 @@ async def test_the_list_tells_what_is_loaded_and_what_is_asked_for_is_told_by_ev
         assert (status, body["error"]["message"]) == (400, "model is not running")
         assert (await many.post("/models/load", {"model": "none"}))[0] == 404
         assert (await many.post("/models/unload", {"model": "none"}))[0] == 400
+
+
+async def test_an_answer_that_outlives_its_request_keeps_the_model():
+    library = Library()
+    library.steps["a"] = Steps()
+    library.steps["a"].allow(3)
+    async with serving_many(library, idle_s=SOON_S) as many:
+        async with many.router.lease("a") as served:
+            asked = Request("r", "c", prompt=("Who?",))
+            answers = served.client.answer(asked)
+        await many.post("/models/unload", {"model": "a"})
+        await asyncio.sleep(3 * SOON_S)
+        assert many.state("a") == "loaded"
+        library.steps["a"].free()
+        text = "".join([output.text async for batch in answers for _index, output in batch])
+        assert text == "I am a."
+        await until(lambda: many.state("a") == "unloaded")
 
 
 async def test_to_unload_waits_for_the_answer_and_ends_a_load():

@@ -686,3 +686,10 @@ async def test_an_answer_that_follows_no_message_has_several_ways_by_the_system_
     ways = session.answer_in_ways(2)
     assert len(ways) == len(thread.submitted) == 2
     assert [way in session.chat.versions_of(ways[0]) for way in ways] == [True, True]
+
+
+def test_a_chat_knows_where_its_files_would_go_before_its_model_is_loaded(workspace: Workspace) -> None:
+    session = workspace.new_chat()
+    for address, host in (("http://gpu-box:8000#Qwen/Qwen3", "gpu-box:8000"), ("/models/a.gguf", "")):
+        session.chat.model_path = address
+        assert session.requests.host == host

@@ -122,6 +122,8 @@ async def test_another_choice_calls_off_the_load_of_the_first(
     engine.load(LoadParams(Path("b.gguf")))
     engine.load(LoadParams(Path("c.gguf")))
     assert of(threads, "b.gguf").stopped
+    assert threads[-1].params.path.name == "b.gguf", "two that load are too many for the library"
+    of(threads, "b.gguf").finished.emit()
     of(threads, "c.gguf").finish_loading(name="c")
     assert (engine.model.name, engine.is_loading) == ("c", False)
 

@@ -82,3 +82,12 @@ def test_two_choices_that_do_not_go_together_never_fail_a_message() -> None:
     sampling = sampling_params(Settings(temperature=0.25), chat, COOL)
     assert sampling
     assert (sampling.temperature, sampling.dynatemp_range) == (0.25, 0.25)
+
+
+async def test_a_request_names_what_was_chosen_also_where_that_is_the_default(
+    qloop, workspace, thread
+) -> None:
+    session = workspace.new_chat()
+    session.chat.sampling = {"temperature": 0.8}
+    session.send("Hello")
+    assert thread.submitted[0].chosen == ("temperature",)

@@ -70,13 +70,6 @@ def end(process: subprocess.Popen[str], number: signal.Signals = signal.SIGTERM)
     return process.returncode, err
 
 
-def test_of_several_models_none_is_lent() -> None:
-    with serving("--engine", "--models-dir", str(ROOT / "resources" / "models"), "--api-key", "k") as process:
-        _out, err = process.communicate(timeout=SOON)
-    assert process.returncode != 0
-    assert "it is lent alone" in err
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_until_it_is_told_to_stop(number):
     with serving(*STARTER, "--api-key", "k") as process:
@@ -152,6 +145,7 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         (["--models-dir", ".", "x.gguf", "--no-api-key"], "go without FILE"),
         (["--library", "--model", "x.gguf", "--no-api-key"], "go without FILE"),
         (["--models-max", "-1", "--no-api-key"], "no whole number"),
+        (["--engine", "--models-dir", "resources/models", "--no-api-key"], "it lends one model"),
     ],
 )
 def test_what_cannot_be_is_said_without_a_traceback(arguments, message, capfd):
@@ -170,6 +164,19 @@ def test_an_embedding_model_is_served_without_being_told_what_it_is(tiny_gguf):
         address = address_of(process)
         data = ask(address, "", "/v1/embeddings", {"input": ["Hello", "there"]})["data"]
         assert [len(one["embedding"]) for one in data] == [32, 32]
+        assert end(process) == (0, "")
+
+
+def test_a_model_for_texts_is_not_lent(tiny_gguf, capfd):
+    assert serve.main(["--model", str(tiny_gguf("bert")), "--engine", "--no-api-key"]) == 1
+    assert "has no engine to lend" in capfd.readouterr().err
+
+
+def test_a_lent_model_may_sleep():
+    with serving(*STARTER, "--engine", "--sleep-idle-seconds", "0.05", "--no-api-key") as process:
+        address = address_of(process)
+        while not ask(address, "", "/props")["is_sleeping"]:
+            pass
         assert end(process) == (0, "")
 
 

@@ -38,6 +38,11 @@ def test_sampling_has_each_servers_names():
     assert unknown_sampling(asked, Program.SKEIN) == ()
 
 
+def test_what_was_chosen_is_sent_also_where_it_is_our_default():
+    told = body(replace(ASKED, sampling=SamplingParams(top_k=5), chosen=("temperature",)))
+    assert (told["temperature"], told["top_k"], "top_p" in told) == (0.8, 5, False)
+
+
 @pytest.mark.parametrize(
     ("program", "name"),
     [(Program.LLAMA_SERVER, "grammar"), (Program.VLLM, "structured_outputs"), (Program.SGLANG, "ebnf")],

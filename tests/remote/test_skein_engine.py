@@ -16,6 +16,8 @@ from aiohttp import web
 
 from app.api import lending as lending_module
 from app.api.certificate import own_certificate
+from app.api.model_router import ModelRouter, Offer
+from app.api.server import ApiServer
 from app.protocol.commands import (
     Abort,
     AbortAll,
@@ -36,7 +38,8 @@ from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.protocol.wire import COMMAND, MODEL, ReportWriter, frame, message_in
 from app.remote import link, skein_engine
-from tests.api.conftest import Steps, endless, serving, until
+from tests.api.conftest import KEY, Steps, endless, serving, until, with_backend
+from tests.api.test_model_router import Loads
 from tests.conftest import TINY_CONTEXT
 from tests.driver import ask, request
 from tests.fakes import CountingBackend, endless_token, model_info
@@ -66,6 +69,24 @@ async def test_it_answers_as_an_engine_here() -> None:
         assert window.ends("r") == [FinishReason.LENGTH]
         assert window.reports[-1].slots[0].state is SlotState.WARM
         assert {slot.chat_id for slot in window.reports[-1].slots} == {"chat r", None}
+
+
+async def test_a_lent_model_sleeps_only_while_no_window_is_connected() -> None:
+    open_engine = with_backend(Loads().open)
+    router = ModelRouter([Offer(lambda _held, *callbacks: open_engine(*callbacks))], idle_s=0.02)
+    server = ApiServer(router, key=KEY, lender=lending_module.Lender(router))
+    await server.start()
+    await router.start()
+    client = router.models[0].client
+    await until(lambda: client.is_asleep)
+    async with opened(params(server.address)) as window:
+        window.ask("r", max_tokens=4)
+        await until(is_answered(window, "r"))
+        await asyncio.sleep(0.1)
+        assert not client.is_asleep
+    await until(lambda: client.is_asleep)
+    await server.stop()
+    await router.stop()
 
 
 async def test_texts_are_tokenised_there_and_errors_come_back() -> None:

@@ -69,6 +69,7 @@ class FakeEngine(QObject):
         self.speeds: list[Speed] = []
         self.posted: list[Command] = []
         self.wanted: list[str] = []
+        self.loaded_for: list[Sequence[Chat] | None] = []
         self.submitted: list[Request] = []
         self.aborted: list[str] = []
         self.num_abort_alls = 0
@@ -99,7 +100,7 @@ class FakeEngine(QObject):
 
     @property
     def newest_reports(self) -> dict[str, StepReport]:
-        return {"": self.newest} if self.newest else {}
+        return dict.fromkeys(("", self.default), self.newest) if self.newest else {}
 
     @property
     def held_bytes(self) -> Mapping[str, int]:
@@ -125,6 +126,9 @@ class FakeEngine(QObject):
 
     def note_chats(self) -> None: ...
 
+    def params_of(self, address: str) -> LoadParams | None:
+        return LoadParams(Path(address))
+
     def want(self, address: str = "") -> None:
         self.wanted.append(address)
 
@@ -139,7 +143,8 @@ class FakeEngine(QObject):
         self.front_reported.emit(reports)
         self.reports_of.emit(self.default, reports)
 
-    def load(self, params: LoadParams, _chats: Sequence[Chat] | None = None) -> None:
+    def load(self, params: LoadParams, chats: Sequence[Chat] | None = None) -> None:
+        self.loaded_for.append(chats)
         self.loads.append(params)
         self.is_loading = True
         self.loading.emit(params.path)

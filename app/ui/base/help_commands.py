@@ -185,7 +185,8 @@ def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:
 
 
 HELP_DIR = resources_dir() / "help"
-PAGES = ("start", "chats", "models", "tools", "context", "inspector", "api", "files")  # in reading order
+# In reading order.
+PAGES = ("start", "chats", "models", "machines", "tools", "context", "inspector", "api", "files")
 MARKS = re.compile(r"[*`]")
 SIZE = QSize(900, 640)
 LIST_WIDTH = 220

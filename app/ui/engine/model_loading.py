@@ -14,6 +14,7 @@ from app.chats.chat import Chat
 from app.look.file_dialog import choose_file
 from app.look.strip import Offer
 from app.look.words import tr
+from app.protocol.load import is_elsewhere
 from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 from app.settings.load import FOR_ALL_MODELS, load_params
@@ -57,8 +58,9 @@ class ModelLoading(QObject):
 
     @property
     def path(self) -> Path | None:
-        """Of the model in front, which `reload` loads."""
-        return Path(self._engine.front_address) if self._engine.front_address else None
+        """The file of the model in front, which `reload` loads."""
+        address = self._engine.front_address
+        return Path(address) if address and not is_elsewhere(address) else None
 
     @property
     def can_reload(self) -> bool:
@@ -111,7 +113,7 @@ class ModelLoading(QObject):
     def can_load_for_all(self) -> bool:
         """There is another chat with another model."""
         used = {self._engine.address_of(chat) for chat in self._engine.chats()}
-        return bool(self.path) and bool(used - {self._engine.front_address})
+        return bool(self._engine.front_address) and bool(used - {self._engine.front_address})
 
     def others(self, address: str) -> dict[str, str]:
         """Names of models beside this one, by their addresses: those that are loaded, and the recent ones."""
@@ -122,8 +124,8 @@ class ModelLoading(QObject):
 
     def load_for_all(self) -> None:
         """The model of the chat in front, for all open chats."""
-        if self.path:
-            self.load(self.path, list(self._engine.chats()))
+        if params := self._engine.params_of(self._engine.front_address):
+            self._engine.load(params, list(self._engine.chats()))
 
     @property
     def is_pinned(self) -> bool:

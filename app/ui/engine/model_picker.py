@@ -198,8 +198,10 @@ def state_texts(state: ModelState) -> tuple[str, str]:
         return name, tr("loading")
     if state.model:
         doing = loading_text(state) if state.loading else asleep_text(state)
-        return state.model.title, " · ".join(filter(None, (state.model.host, doing)))
-    return (_name_of(state.absent), tr("not loaded")) if state.absent else (tr("No model"), "")
+        return state.model.title, doing
+    if state.absent is None:
+        return tr("No model"), ""
+    return _name_of(state.absent), " · ".join(filter(None, (state.host, tr("not loaded"))))
 
 
 def asleep_text(state: ModelState) -> str:

@@ -74,6 +74,9 @@ def _without_model(state: ModelState, free_bytes: int) -> Greeting:
     if state.loading:
         words = tr("What you send now is answered once it is loaded.")
         return Greeting(tr("Loading {name}…", name=state.loading.stem), words=words)
+    if state.host:
+        words = tr("Runs on {host}, which is asked once you send a message.", host=state.host)
+        return Greeting(state.absent.name if state.absent else "", words=words)
     words = tr("What you send now is answered once a model is loaded.")
     return Greeting(tr("No model"), "", words, Primary.GET_MODEL, tr("Get a model"), sizes_text(free_bytes))
 

@@ -15,6 +15,8 @@ NOT_SHOWN = (
     "format",  # of the file
     "model_path",
     "recent_models",  # chosen by opening a model
+    "pinned_models",  # chosen above the chat
+    "servers",  # has a window of its own
     "api_key",  # made by the program; the API's own window shows it
     "shortcuts",  # has a page of its own
     "default_preset",  # chosen among the presets of a chat's settings

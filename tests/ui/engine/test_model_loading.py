@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
+from app.chats.chat import Chat
 from app.protocol.load import LoadParams
 from app.services.preferences import Preferences
 from app.settings.settings import ModelSettings, Settings
@@ -192,3 +193,25 @@ def test_a_model_whose_draft_model_is_gone_can_be_opened_without_it(
     preferences.set_of_model(path, ModelSettings(draft_model=tmp_path / "gone.gguf"))
     path.unlink()
     assert models.remedies(path)[0].label == "Locate…"
+
+
+def test_the_model_in_front_is_loaded_for_all_open_chats(models, engine) -> None:
+    chats = [Chat(model_path=str(PATH)), Chat()]
+    engine.chats = lambda: chats
+    assert not models.can_load_for_all, "all have it"
+    chats.append(Chat(model_path="/m/other.gguf"))
+    assert models.can_load_for_all
+    models.load_for_all()
+    assert ([params.path for params in engine.loads], engine.loaded_for) == ([PATH], [chats])
+
+
+def test_a_model_is_pinned_and_not(models, preferences) -> None:
+    models.pin(True)
+    assert (models.is_pinned, preferences.settings.pinned_models) == (True, [str(PATH)])
+    models.pin(False)
+    assert (models.is_pinned, preferences.settings.pinned_models) == (False, [])
+
+
+def test_what_a_server_runs_has_no_file_to_reload(models, engine) -> None:
+    engine.default = "https://gpu-box:8000#qwen"
+    assert not models.can_reload

@@ -78,3 +78,9 @@ def test_without_a_model_it_says_what_becomes_of_a_message() -> None:
     assert "once it is loaded" in loading.words
     assert loading.primary is Primary.NOTHING
     assert greeting(ModelState()).primary is Primary.GET_MODEL
+
+
+def test_a_model_elsewhere_that_was_not_asked_yet_says_where_it_runs() -> None:
+    shown = greeting(ModelState(absent=Path("qwen"), host="gpu-box:8000"))
+    assert shown.title == "qwen"
+    assert shown.words == "Runs on gpu-box:8000, which is asked once you send a message."
