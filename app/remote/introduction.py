@@ -1,15 +1,19 @@
 """What a server with OpenAI's API tells of itself and its models. The rest is 0, empty or None."""
 
+from __future__ import annotations
+
 import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.protocol.media import Senses
 from app.protocol.model import ModelInfo
-from app.remote.web import ServerError, Web
 from app.system.said import said
+
+if TYPE_CHECKING:
+    from app.remote.web import Web
 
 
 class Program(StrEnum):
@@ -46,6 +50,8 @@ class Introduction:
 
     def model(self, name: str, url: str) -> ModelInfo:
         """Raises ServerError where it is not there."""
+        from app.remote.web import ServerError  # here, so that the window need not wait for aiohttp
+
         entry = next((model for model in self.models if model["id"] == name), None)
         if entry is None:
             raise ServerError(said("{url} does not have the model {name} any more.", url=url, name=name))
@@ -73,6 +79,8 @@ class Introduction:
 
 async def introduced(web: Web) -> Introduction:
     """Raises ServerError for one that cannot be asked or is something else."""
+    from app.remote.web import ServerError
+
     listed = _mapping(await web.get("/v1/models")).get("data")
     entries = listed if isinstance(listed, list) else []
     models = tuple(one for one in entries if isinstance(one, dict) and isinstance(one.get("id"), str))

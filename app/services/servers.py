@@ -5,6 +5,7 @@ Nobody is asked before the user wants it. Keys are in the keyring, all else in t
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from PySide6.QtCore import QObject, Signal
@@ -16,10 +17,12 @@ from app.protocol.errors import InvalidRequestError
 from app.protocol.load import LoadParams, Server, ServerKind, model_address
 from app.remote.introduction import Introduction, Program, introduced, title_of
 from app.remote.opening import secret_name
-from app.remote.web import ServerError, Web
 from app.services.preferences import Preferences
 from app.settings.settings import ServerSettings
 from app.system.said import said
+
+if TYPE_CHECKING:
+    from app.remote.web import Web
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class Servers(QObject):
 
     async def check(self, server: Server) -> tuple[Server, Introduction]:
         """With the kind that was found. Raises ServerError; UntrustedError where a certificate is unknown."""
+        from app.remote.web import Web  # here, so that the window need not wait for aiohttp
+
         web = Web(server)
         try:
             told = await introduced(web)
@@ -104,8 +109,10 @@ def pasted(text: str, key: str = "") -> Server:
     return Server(url, ServerKind.OPENAI, key.strip() or parse_qs(parts.query).get("key", [""])[0])
 
 
-async def _has_engine(web: Web) -> bool:
+async def _has_engine(web: "Web") -> bool:
     """Whether a Skein lends its whole engine: it refuses a plain GET in other words than others."""
+    from app.remote.web import ServerError
+
     try:
         await web.get("/engine")
     except ServerError as error:
