@@ -365,8 +365,6 @@ async def _serve(options: argparse.Namespace) -> int:
             defaults=options.defaults,
         )
     main = routers["main"]
-    if options.engine and (options.offers or every["main"].params.embeds):
-        raise EngineError("--engine: name one model that answers; it is lent alone.")
     lender = Lender(main, gives_control=options.engine_control) if options.engine else None
     shelves = None if options.no_shelves else _Shelves(options)
     server = ApiServer(

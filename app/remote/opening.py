@@ -8,8 +8,6 @@ from app.engine.running import RunningEngine
 from app.models.hub_address import read_token
 from app.protocol.load import LoadParams, ServerKind
 from app.protocol.model import ModelInfo
-from app.remote.openai_engine import open_openai
-from app.remote.skein_engine import open_skein
 
 
 def open_remote(
@@ -19,6 +17,10 @@ def open_remote(
 
     Raises EngineError.
     """
+    # Here, so that the window need not wait for aiohttp.
+    from app.remote.openai_engine import open_openai
+    from app.remote.skein_engine import open_skein
+
     server = params.server
     assert server
     key = server.key or read_token(server.secret_name)

@@ -70,13 +70,6 @@ def end(process: subprocess.Popen[str], number: signal.Signals = signal.SIGTERM)
     return process.returncode, err
 
 
-def test_of_several_models_none_is_lent() -> None:
-    with serving("--engine", "--models-dir", str(ROOT / "resources" / "models"), "--api-key", "k") as process:
-        _out, err = process.communicate(timeout=SOON)
-    assert process.returncode != 0
-    assert "it is lent alone" in err
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_until_it_is_told_to_stop(number):
     with serving(*STARTER, "--api-key", "k") as process:

@@ -74,10 +74,10 @@ async def test_it_answers_as_an_engine_here() -> None:
 async def test_a_lent_model_sleeps_only_while_no_window_is_connected() -> None:
     open_engine = with_backend(Loads().open)
     router = ModelRouter([Offer(lambda _held, *callbacks: open_engine(*callbacks))], idle_s=0.02)
-    client = router._models[0].client
-    server = ApiServer(router, key=KEY, lender=lending_module.Lender(client))
+    server = ApiServer(router, key=KEY, lender=lending_module.Lender(router))
     await server.start()
     await router.start()
+    client = router.models[0].client
     await until(lambda: client.is_asleep)
     async with opened(params(server.address)) as window:
         window.ask("r", max_tokens=4)
