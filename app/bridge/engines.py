@@ -99,10 +99,6 @@ class Engines(QObject):
     def __iter__(self) -> Iterator[ModelEngine]:
         return iter(tuple(self._engines.values()))
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        return tuple(self._engines)
-
     def at(self, address: str) -> ModelEngine:
         """The engine of this model, which may be asleep. No model, no engine: one that refuses all."""
         if not address:
@@ -345,7 +341,7 @@ class Engines(QObject):
         for address, engine in tuple(self._engines.items()):
             if address not in used:
                 engine.sleep()
-                if not engine.is_asleep:
+                if engine.has_open_requests or engine.is_loading:
                     self._tidying.start()
 
     async def close(self) -> bool:
