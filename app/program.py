@@ -319,6 +319,9 @@ class Program(QObject):
             self._window.models.load(self._model_path)
         elif not is_elsewhere(front) and await asyncio.to_thread(Path(front).is_file):
             self._engine.want(front)
+        for pinned in self._settings.pinned_models:
+            if not is_elsewhere(pinned) and await asyncio.to_thread(Path(pinned).is_file):
+                self._engine.want(pinned)
 
     def _load_what_answers(self) -> None:
         self._window.models.load(self._model_path)

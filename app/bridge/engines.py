@@ -31,8 +31,10 @@ from app.protocol.commands import (
     Fork,
     KeepCells,
     NoteTool,
+    Pause,
     Pin,
     ReadAhead,
+    Resume,
     SetFront,
     SetSpeed,
     Submit,
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TIDY_MS = 2_000  # from the last change until engines that no chat uses go to sleep
-FOR_ALL = (Abort, AbortAll, Forget, KeepCells, Pin, SetFront, SetSpeed, WatchCells)
+FOR_ALL = (Abort, AbortAll, Forget, KeepCells, Pause, Pin, Resume, SetFront, SetSpeed, WatchCells)
 
 
 class Engines(QObject):
@@ -110,6 +112,17 @@ class Engines(QObject):
             self._connect(address, engine)
             self.changed.emit()
         return self._engines[address]
+
+    @property
+    def of_callers(self) -> ModelEngine:
+        """Of what is no chat here: the default one, else another that is loaded, never one elsewhere.
+
+        Any thread.
+        """
+        here = [one for one in self if one.model and not one.model.server]
+        loaded = [one for one in here if not one.is_asleep]
+        default = self._engines.get(self.default, self._none)
+        return default if default in here else (loaded or here or [self._none])[-1]
 
     @property
     def unpinned(self) -> list[ModelEngine]:
@@ -181,8 +194,8 @@ class Engines(QObject):
     @property
     def loading_path(self) -> Path | None:
         """Of what is in front, or will be."""
-        loading = self._front.loading_params
-        return loading.path if loading else Path(self._choice) if self._choice else None
+        loading, is_chosen = self._front.loading_params, self._choice == self.front_address
+        return loading.path if loading else Path(self._choice) if self._choice and is_chosen else None
 
     @property
     def is_loading(self) -> bool:
@@ -230,18 +243,18 @@ class Engines(QObject):
         address = params.address
         if self._choice not in ("", address):
             self._call_off(self._choice)
-        is_in_front = address == self.front_address
-        self._choose(address, chats)
-        engine = self.at(address)
+        engine, is_in_front = self.at(address), address == self.front_address
         is_there = engine.model and not engine.is_asleep and engine.params == params
+        self._choose(address, chats)
         if is_there and (chats or not is_in_front):
             self._settle()
         elif engine.loading_params != params:
             self.load_in_turn(engine, params)
+        self.note_chats()
 
     def cancel_load(self) -> None:
         """What the chat in front waits for: its choice, or its own model."""
-        if self._choice:
+        if self._choice and self._choice == self.front_address:
             self._call_off(self._choice)
         else:
             self._front.cancel_load()
@@ -257,7 +270,6 @@ class Engines(QObject):
         if not self._front_chat or self._front_chat in changed:
             self.default = address
         self.chosen.emit(changed)
-        self.note_chats()
 
     def _settle(self) -> None:
         """What was chosen stays."""
@@ -376,13 +388,13 @@ class Engines(QObject):
         return address in (self._choice, self.front_address)
 
     def _on_loading(self, address: str, _engine: ModelEngine, path: Path) -> None:
-        if self._is_seen(address):
+        if address == self.front_address:
             self.note_chats()
             self.loading.emit(path)
         self.changed.emit()
 
     def _on_progressed(self, address: str, _engine: ModelEngine, fraction: float) -> None:
-        if self._is_seen(address):
+        if address == self.front_address:
             self.load_progressed.emit(fraction)
 
     def _on_loaded(self, address: str, engine: ModelEngine, model: ModelInfo) -> None:

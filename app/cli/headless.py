@@ -192,7 +192,7 @@ def open_engine(
     on_progress: OnProgress,
     on_reports_ready: Callable[[], None],
     reclaimable: Mapping[str, int] | None = None,
-    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    turn: Callable[[], AbstractContextManager[bool | None]] = nullcontext,
 ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
     """Beside others: `reclaimable` is what they would free (`fitted`), `turn` around each step (`StepTurns`).
 

@@ -242,7 +242,7 @@ def _info(file: ModelFile) -> ModelInfo:
 def _open_offered(
     options: argparse.Namespace,
     path: Path,
-    turn: Callable[[], AbstractContextManager[None]],
+    turn: Callable[[], AbstractContextManager[bool | None]],
     reclaimable: Mapping[str, int],
     on_progress: OnProgress,
     on_reports_ready: Callable[[], None],

@@ -125,7 +125,7 @@ class EmbeddingLoop(CommandLoop[Command]):
         self,
         embedder: Embedder,
         on_reports_ready: Callable[[], None],
-        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+        turn: Callable[[], AbstractContextManager[bool | None]] = nullcontext,
     ) -> None:
         """Each step is computed inside of a `turn`, see `StepTurns`."""
         super().__init__(embedder.interrupt, on_reports_ready)

@@ -217,8 +217,12 @@ class Engine:
             case _:
                 self._inspection.obey(command, self._step)
 
-    def step(self) -> StepReport:
-        """At most one decode, and its report. Raises EngineError when the engine cannot go on."""
+    def step(self, *, is_waited_for: bool = False) -> StepReport:
+        """At most one decode, and its report. `is_waited_for`: another engine cannot compute meanwhile.
+
+        Raises EngineError when the engine cannot go on.
+        """
+        self._budget.is_waited_for = is_waited_for
         self._step += 1
         watch = Stopwatch()
         self._schedule()

@@ -100,7 +100,7 @@ class EngineLoop(CommandLoop[_Letter]):
         self,
         engine: Engine,
         on_reports_ready: Callable[[], None],
-        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+        turn: Callable[[], AbstractContextManager[bool | None]] = nullcontext,
     ) -> None:
         """Each step is computed inside of a `turn`, see `StepTurns`."""
         super().__init__(engine.interrupt, on_reports_ready)
@@ -168,8 +168,8 @@ class EngineLoop(CommandLoop[_Letter]):
         """One step or, while paused, the plan of the next one."""
         stepping = self._engine.stepping
         if self._engine.has_work and not stepping.is_paused:
-            with self._turn():
-                report = self._engine.step()
+            with self._turn() as others_wait:
+                report = self._engine.step(is_waited_for=bool(others_wait))
             self.put_report(report)
         if not self._engine.has_open_answers and not self._preparing:
             stepping.note_no_work()

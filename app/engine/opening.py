@@ -41,7 +41,7 @@ def open_engine(
     fit: Fitter,
     hibernated: HibernatedChats | None = None,
     open_backend: OpenBackend = open_probed_backend,
-    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    turn: Callable[[], AbstractContextManager[bool | None]] = nullcontext,
 ) -> Iterator[tuple[ModelInfo, RunningEngine]]:
     """With workers it gets a process of its own, since losing one may crash it. Call `run` on this thread.
 
@@ -71,7 +71,7 @@ def open_embedding_engine(
     on_progress: OnProgress,
     on_reports_ready: Callable[[], None],
     open_embedder: OpenEmbedder | None = None,
-    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    turn: Callable[[], AbstractContextManager[bool | None]] = nullcontext,
 ) -> Iterator[tuple[ModelInfo, EmbeddingLoop]]:
     """As `open_engine`, for a model that turns texts into vectors."""
     with (open_embedder or open_probed_embedder)(params, on_progress) as embedder:

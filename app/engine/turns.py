@@ -13,6 +13,7 @@ from time import monotonic
 
 FRONT_STEPS = 3  # in a row, of the engine in front, while others wait
 GRACE_S = 0.003  # from one step of it to the next: its reports are taken out between them
+RECENT_S = 1.0  # an engine that computed so short a time ago has more to do
 
 
 class StepTurns:
@@ -25,24 +26,28 @@ class StepTurns:
         self._running: object = None
         self._num_in_row = 0  # steps of the engine in front, since another one had its turn
         self._kept_until = 0.0  # for the engine in front
+        self._last: dict[object, float] = {}  # when each engine had its last turn, in `monotonic` seconds
 
     @contextmanager
-    def turn(self, engine: object) -> Iterator[None]:
-        """Waits until no other one computes."""
+    def turn(self, engine: object) -> Iterator[bool]:
+        """Waits until no other one computes. Whether another one has work, too."""
         with self._changed:
             self._waiting.append(engine)
             while not self._may_run(engine):
                 self._changed.wait(GRACE_S if self._running is None else None)
             self._waiting.remove(engine)
             self._running = engine
+            is_recent = (monotonic() - at < RECENT_S for one, at in self._last.items() if one != engine)
+            others_wait = bool(self._waiting) or any(is_recent)
         try:
-            yield
+            yield others_wait
         finally:
             with self._changed:
                 is_front = engine == self.front
                 self._num_in_row = self._num_in_row + 1 if is_front else 0
                 self._kept_until = monotonic() + GRACE_S if is_front else 0.0
                 self._running = None
+                self._last[engine] = monotonic()
                 self._changed.notify_all()
 
     def _may_run(self, engine: object) -> bool:

@@ -9,6 +9,7 @@ from functools import partial
 from importlib import import_module
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
 from app.bridge.media_files import MediaFiles
@@ -32,6 +33,7 @@ PERIOD_MS = 100
 # so the more panels are visible, the less often each is drawn: five times a second where there are seven.
 GAP_MS = 30
 WIDTH = 600
+MAX_OFFERS = 2  # of other engines, in one line
 STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not restored
 
 # From top to bottom, each with its share of the height. The panels of a row are tabs, the first in front.
@@ -215,15 +217,23 @@ class InspectorDocks(QObject):
         if not self.shown.is_live:
             text = tr("Recording {name}", name=one_line(self.shown.name))
             offers = [Offer(tr("Back to live"), self.show_live, can_be_left=True)]
-        elif len(self._engines) > 1:
-            text = " · ".join(map(one_line, self._engines.get(self.address, ())))
+        elif others := [each for each in self._engines.items() if each[0] != self.address]:
+            text = " · ".join(map(one_line, self._engines.get(self.address, (tr("Not loaded"),))))
             offers = [
                 Offer(one_line(name), partial(self.show_engine, address), can_be_left=True, tip=doing)
-                for address, (name, doing) in self._engines.items()
-                if address != self.address
+                for address, (name, doing) in others
             ]
+            if len(offers) > MAX_OFFERS:
+                offers = [Offer(tr("Other engines…"), partial(self._offer_engines, offers), can_be_left=True)]
         for dock in self._docks.values():
             dock.seat.tell(text, *offers, is_file=not self.shown.is_live)
+
+    def _offer_engines(self, offers: Iterable[Offer]) -> None:
+        menu = Menu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for offer in offers:
+            menu.addAction(f"{offer.label}\t{offer.tip}").triggered.connect(offer.act)
+        menu.popup(QCursor.pos())
 
     def _titles_of(self, recording: Recording) -> Mapping[str, str]:
         return self._titles if recording.is_live else recording.titles

@@ -19,7 +19,7 @@ import aiohttp
 
 from app.engine.prompts.prompts_elsewhere import GONE, Answer, PromptsElsewhere
 from app.engine.running import CommandLoop
-from app.protocol.commands import Command, Submit
+from app.protocol.commands import Command, Submit, ends
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadError
 from app.protocol.events import EventKind, Told
 from app.protocol.load import LoadParams
@@ -229,6 +229,8 @@ class SkeinEngine(CommandLoop[Never]):
                 self._end(request, reason=FinishReason.ERROR, notice=notice)
                 return
         self._link.put({"do": "post"}, text, files=files)
+        if self._last.trouble:  # the other side hears of it later
+            self._end(*(one for one in self._open.values() if ends(command, one)), reason=FinishReason.ABORT)
 
     def _end(self, *requests: Request, reason: FinishReason, notice: str = "") -> None:
         ends = [Output(one.request_id, one.chat_id, "", reason, notice) for one in requests]

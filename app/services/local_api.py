@@ -240,11 +240,11 @@ class _EnginePort(QObject):
 
     @property
     def model(self) -> ModelInfo | None:
-        return self._engines.at(self._engines.default).model
+        return self._engines.of_callers.model
 
     @property
     def is_asleep(self) -> bool:
-        return self._engines.at(self._engines.default).is_asleep
+        return self._engines.of_callers.is_asleep
 
     def post(self, command: Command) -> None:
         self._posted.emit(command)
@@ -258,12 +258,12 @@ class _EnginePort(QObject):
 
     @Slot(object)
     def _post(self, command: Command) -> None:
-        engine = self._engines if isinstance(command, FOR_ALL) else self._engines.at(self._engines.default)
+        engine = self._engines if isinstance(command, FOR_ALL) else self._engines.of_callers
         engine.post(command)
 
     @Slot(object, object)
     def _use_prompts(self, work: Callable[[PromptBuilder], T], future: Future[T]) -> None:
-        pass_on(self._engines.at(self._engines.default).use_prompts(work), future)
+        pass_on(self._engines.of_callers.use_prompts(work), future)
 
 
 def _chosen(settings: Settings) -> tuple[object, ...]:

@@ -12089,6 +12089,16 @@ Switch, load settings, eject</source>
         <translation>{host} 上的模型正在加载。请稍后再试。</translation>
     </message>
     <message>
+        <source>Not loaded</source>
+        <extracomment>app/inspector/docks.py</extracomment>
+        <translation>未加载</translation>
+    </message>
+    <message>
+        <source>Other engines…</source>
+        <extracomment>app/inspector/docks.py</extracomment>
+        <translation>其他引擎…</translation>
+    </message>
+    <message>
         <source>{host} has an error: {reason}</source>
         <extracomment>app/remote/web.py</extracomment>
         <translation>{host} 出错：{reason}</translation>

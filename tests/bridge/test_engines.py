@@ -7,7 +7,7 @@ from typing import Any
 from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.chat import TurnState
-from app.protocol.commands import AbortAll, Pause, Submit
+from app.protocol.commands import AbortAll, Pause, StepOnce, Submit
 from app.protocol.load import LoadParams
 from app.protocol.model import MemoryNeed
 from app.protocol.output import FinishReason, Output
@@ -233,8 +233,10 @@ async def test_commands_reach_the_engine_they_are_for(
     assert ([one.forked[0][0] for one in (a,)], b.forked) == ([first.chat.id], [])
     engine.post(AbortAll())
     assert (a.num_abort_alls, b.num_abort_alls) == (1, 1)
+    engine.post(StepOnce(), "b.gguf")
+    assert (StepOnce() in a.posted, StepOnce() in b.posted) == (False, True)
     engine.post(Pause(), "b.gguf")
-    assert (Pause() in a.posted, Pause() in b.posted) == (False, True)
+    assert (Pause() in a.posted, Pause() in b.posted) == (True, True), "all chats are paused"
     workspace.close(second)
     b.answer(b.submitted[0], "", FinishReason.ABORT)
     workspace._let_go_of_idle()
@@ -269,3 +271,42 @@ async def test_outputs_of_all_engines_are_told_and_reports_by_engine(qloop, work
     a.report(Output("x", "y"))
     b.report(Output("x", "y"))
     assert (by_engine, in_front) == (["a.gguf", "b.gguf"], [1])
+
+
+async def test_one_that_is_loaded_is_chosen_without_a_load(qloop, workspace, load, engine, threads) -> None:
+    load("a.gguf")
+    workspace.new_chat().send("one")
+    workspace.new_chat()
+    load("b.gguf")
+    told: list[str] = []
+    engine.loading.connect(lambda path: told.append(path.name))
+    engine.load(LoadParams(Path("a.gguf")))
+    assert (told, engine.is_loading, engine.model.name, len(threads)) == ([], False, "a", 2)
+
+
+async def test_a_choice_for_a_chat_that_is_not_in_front_is_not_shown_in_front(
+    qloop, workspace, load, engine, threads
+) -> None:
+    load("a.gguf")
+    other = workspace.new_chat()
+    front = workspace.new_chat()
+    front.send("one")
+    told: list[str] = []
+    engine.loading.connect(lambda path: told.append(path.name))
+    engine.load(LoadParams(Path("b.gguf")), [other.chat])
+    assert (told, engine.is_loading, engine.front_address) == ([], False, "a.gguf")
+    of(threads, "b.gguf").finish_loading(name="b")
+    assert (other.chat.model_path, front.chat.model_path) == ("b.gguf", "a.gguf")
+
+
+async def test_callers_of_the_api_have_a_model_that_is_loaded_here_whatever_tab_is_in_front(
+    qloop, workspace, load, engine
+) -> None:
+    assert engine.of_callers.model is None
+    load("a.gguf")
+    workspace.new_chat().send("one")
+    workspace.new_chat().choose_model("b.gguf")
+    engine.note_chats()
+    assert (engine.model, engine.of_callers.model.name) == (None, "a")
+    load("c.gguf", server="https://gpu-box:8000")
+    assert engine.of_callers.model.name == "a", "nothing goes to another host unasked"

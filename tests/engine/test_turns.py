@@ -68,6 +68,19 @@ def test_an_engine_in_front_that_has_nothing_to_do_keeps_nobody_waiting(pool) ->
     assert steps_of("o", turns, pool, 3) == "ooo"
 
 
+def test_who_computes_knows_whether_another_one_has_work(monkeypatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(turns_module, "monotonic", lambda: clock[0])
+    turns, told = StepTurns(), []
+    for name in "aab":
+        with turns.turn(name) as others_wait:
+            told.append(others_wait)
+    clock[0] += turns_module.RECENT_S
+    with turns.turn("b") as others_wait:
+        told.append(others_wait)
+    assert told == [False, False, True, False]
+
+
 def test_a_step_that_fails_gives_its_turn_back(pool) -> None:
     turns = StepTurns()
     with pytest.raises(ValueError, match="no"), turns.turn("a"):

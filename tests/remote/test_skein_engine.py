@@ -101,6 +101,25 @@ async def test_texts_are_tokenised_there_and_errors_come_back() -> None:
             await asyncio.wrap_future(use(lambda prompts: prompts.written([9999])))
 
 
+async def test_an_answer_is_stopped_while_the_connection_is_broken() -> None:
+    steps = Steps()
+    backend = CountingBackend(endless_token, before_decode=steps.wait, **TINY_CONTEXT)
+    async with (
+        lending(backend=backend) as (served, _),
+        Proxy(served.port).listening() as proxy,
+        opened(to(proxy)) as window,
+    ):
+        window.ask("r", max_tokens=60)
+        steps.allow(10)
+        await until(lambda: len(window.tokens("r")) > 5)
+        proxy.is_cut = True
+        proxy.cut()
+        await until(lambda: "broken" in window.trouble)
+        window.post(Abort("r"))
+        await until(lambda: window.ends("r") == [FinishReason.ABORT])
+        steps.allow(100)
+
+
 async def test_cutting_the_connection_loses_nothing_and_doubles_nothing() -> None:
     steps = Steps()
     backend = CountingBackend(endless_token, before_decode=steps.wait, **TINY_CONTEXT)

@@ -17,7 +17,7 @@ from app.protocol.load import Speed
 STRETCH = {Speed.RESPONSIVE: 2.45, Speed.BALANCED: 8.0}
 SHORTEST_TARGET_MS = 20.0
 
-AHEAD_MS = 60.0  # a step of a prompt that is not sent yet
+AHEAD_MS = 60.0  # a step of a prompt that is not sent yet, or for which another engine waits
 MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
 FIRST_CHUNK = 8  # before anything was measured
 # From one step to the next: one step says little about a far longer one. Few rows of a picture cost as much
@@ -48,6 +48,7 @@ class StepBudget:
 
     def __init__(self, n_batch: int, n_ubatch: int = 0) -> None:
         self.speed = Speed.RESPONSIVE
+        self.is_waited_for = False  # by another engine, whose answers wait for each step of this one
         self._n_batch = n_batch
         self._n_ubatch = n_ubatch or n_batch
         # Of the picture that is computed now beside running answers, or else of the last one. By speed: what
@@ -66,6 +67,8 @@ class StepBudget:
 
     def prompt_rows(self, num_decoding: int) -> int:
         """The fastest chunk if no answer waits, else as many rows as `speed` allows."""
+        if num_decoding == 0 and self.is_waited_for and self.speed is not Speed.THROUGHPUT:
+            return self.rows_ahead()
         if num_decoding == 0:
             return self._fastest_alone()
         return min(self._chunk_beside(num_decoding), self._n_batch - num_decoding)

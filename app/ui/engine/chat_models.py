@@ -98,12 +98,13 @@ class ChatModels(QObject):
         self._engines.want(str(path))
 
     def _next_best(self, gone: Path) -> Path:
-        """The same file elsewhere; else what new chats have; else what comes with Skein."""
+        """The same file elsewhere, else what new chats have or is loaded, else what comes with Skein."""
         models = (*(model.path for model in self._library.models if model.can_chat), *self._loaded_paths())
         moved = next((path for path in models if path.name == gone.name and path != gone), None)
         default = Path(self._engines.default)
         is_other = self._engines.default not in ("", str(gone)) and not self._gone.get(str(default))
-        return moved or (default if is_other else paths.starter_model())
+        loaded = [path for path in self._loaded_paths() if path != gone]
+        return moved or (default if is_other else (loaded or [paths.starter_model()])[-1])
 
     def _loaded_paths(self) -> list[Path]:
         return [one.model.path for one in self._engines if one.model and not one.model.server]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from app.engine.batching.step_budget import (
+    AHEAD_MS,
     FIRST_CHUNK,
     GROWTH_ROWS,
     MIN_CHUNK,
@@ -251,3 +252,14 @@ def test_few_rows_of_a_picture_promise_little_of_more():
         assert took_ms + answers_ms <= 1.05 * STRETCH[Speed.RESPONSIVE] * answers_ms
         budget.learn_media(3, num_rows, took_ms)
         num_rows = budget.media_rows(3)
+
+
+def test_a_prompt_for_which_another_engine_waits_is_computed_in_short_steps() -> None:
+    budget = StepBudget(512)
+    assert budget.prompt_rows(0) > FIRST_CHUNK
+    budget.is_waited_for = True
+    assert budget.prompt_rows(0) == FIRST_CHUNK, "nothing was measured yet"
+    budget.learn(0, 8, step_ms=16.0)
+    assert budget.prompt_rows(0) == AHEAD_MS / 2.0
+    budget.speed = Speed.THROUGHPUT
+    assert budget.prompt_rows(0) > AHEAD_MS
