@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from time import monotonic
 
 FRONT_STEPS = 3  # in a row, of the engine in front, while others wait
-GRACE_S = 0.003  # from one step of it to the next: its reports are taken out between them
+GRACE_S = 0.02  # from one step of it to the next: its reports are taken out between them
 RECENT_S = 1.0  # an engine that computed so short a time ago has more to do
 
 

@@ -18,6 +18,7 @@ STRETCH = {Speed.RESPONSIVE: 2.45, Speed.BALANCED: 8.0}
 SHORTEST_TARGET_MS = 20.0
 
 AHEAD_MS = 60.0  # a step of a prompt that is not sent yet, or for which another engine waits
+ROWS_WAITED_FOR = 16  # or more, if they take no longer than AHEAD_MS
 MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
 FIRST_CHUNK = 8  # before anything was measured
 # From one step to the next: one step says little about a far longer one. Few rows of a picture cost as much
@@ -68,7 +69,7 @@ class StepBudget:
     def prompt_rows(self, num_decoding: int) -> int:
         """The fastest chunk if no answer waits, else as many rows as `speed` allows."""
         if num_decoding == 0 and self.is_waited_for and self.speed is not Speed.THROUGHPUT:
-            return self.rows_ahead()
+            return min(max(self.rows_ahead(), ROWS_WAITED_FOR), self._n_batch)
         if num_decoding == 0:
             return self._fastest_alone()
         return min(self._chunk_beside(num_decoding), self._n_batch - num_decoding)

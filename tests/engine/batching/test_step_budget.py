@@ -10,6 +10,7 @@ from app.engine.batching.step_budget import (
     FIRST_CHUNK,
     GROWTH_ROWS,
     MIN_CHUNK,
+    ROWS_WAITED_FOR,
     STEPS_BETWEEN_LOOKS,
     STRETCH,
     StepBudget,
@@ -256,9 +257,9 @@ def test_few_rows_of_a_picture_promise_little_of_more():
 
 def test_a_prompt_for_which_another_engine_waits_is_computed_in_short_steps() -> None:
     budget = StepBudget(512)
-    assert budget.prompt_rows(0) > FIRST_CHUNK
+    assert budget.prompt_rows(0) > ROWS_WAITED_FOR
     budget.is_waited_for = True
-    assert budget.prompt_rows(0) == FIRST_CHUNK, "nothing was measured yet"
+    assert budget.prompt_rows(0) == ROWS_WAITED_FOR, "nothing was measured yet"
     budget.learn(0, 8, step_ms=16.0)
     assert budget.prompt_rows(0) == AHEAD_MS / 2.0
     budget.speed = Speed.THROUGHPUT
