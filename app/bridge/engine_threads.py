@@ -73,10 +73,11 @@ class EngineThreads(QObject):
         assert not self.load, "it must be called off first"
         self._wanted, self._reclaimable_bytes = params, reclaimable_bytes
         for thread in after:
-            if thread not in self._threads and not thread.isFinished():
+            if thread not in self._threads:
+                if thread.isFinished():
+                    continue
                 thread.finished.connect(self._on_other_finished)
-            if thread in self._threads or not thread.isFinished():
-                self._ending.add(thread)
+            self._ending.add(thread)
         if self._ending:
             self._patience.start()
         else:

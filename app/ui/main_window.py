@@ -124,7 +124,6 @@ class MainWindow(QObject):
         self.inspector.explained.connect(self.help.explain_panel)
         self.answers = AnswerInspection(self.inspector, workspace, engine, frame)
         self.tree = TreeCommands(self.inspector, workspace, self.tabs, services.presets, frame)
-        self.tree.other_models = self.models.others
 
         # 3. What shows the services.
         self.api_menu = ApiMenu(services.api, preferences.settings, frame)
@@ -169,6 +168,7 @@ class MainWindow(QObject):
         self.draft_notice = DraftNotice(services, self.models, self.notices, frame)
         self.model_watch = ModelWatch(engine, frame)
         self.picker = self._new_picker(frame)
+        self.tree.other_models = self.picker.others
         self.tabs.show_above(self.picker)
         self.greetings = Greetings(
             services, self.model_watch, self.models, self.model_commands, self.tabs, frame

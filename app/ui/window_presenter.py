@@ -151,9 +151,12 @@ class WindowPresenter(QObject):
     @Slot()
     def _show_engines(self) -> None:
         awake = [(one.model, one.newest) for one in self._engine if one.model and not one.is_asleep]
-        names = {each.address: " · ".join(filter(None, (each.name, each.host))) for each, _ in awake}
-        doing = {each.address: work_text(newest) for each, newest in awake}
-        self._inspector.set_engines({address: (name, doing[address]) for address, name in names.items()})
+        self._inspector.set_engines(
+            {
+                model.address: (" · ".join(filter(None, (model.name, model.host))), work_text(newest))
+                for model, newest in awake
+            }
+        )
 
     @Slot(object)
     def _on_commanded(self, command: Command) -> None:

@@ -22,6 +22,7 @@ from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
+from tests.driver import ask as ask_alone
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(120)]
 
@@ -63,10 +64,7 @@ def question() -> Request:
 def answer_alone(path: Path) -> str:
     with open_llama_backend(LoadParams(path, n_ctx=512, n_threads=1)) as backend:
         engine = Engine(backend)
-        engine.add_request(question())
-        text = ""
-        while engine.has_work:
-            text += "".join(output.text for output in engine.step().outputs)
+        text = ask_alone(engine, question()).text
         engine.close()
     return text
 

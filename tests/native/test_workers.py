@@ -26,6 +26,7 @@ from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.services.model_fits import ExpectedRoom
+from tests.driver import ask as ask_alone
 from tests.ready_children import has_ended
 from tests.worker_machines import Machine, NotPermittedError, machines
 
@@ -78,10 +79,7 @@ def engine_children() -> list[psutil.Process]:
 def answer_alone(path: Path) -> str:
     with open_llama_backend(params(path)) as backend:
         engine = Engine(backend)
-        engine.add_request(question())
-        text = ""
-        while engine.has_work:
-            text += "".join(output.text for output in engine.step().outputs)
+        text = ask_alone(engine, question()).text
         engine.close()
     return text
 

@@ -38,13 +38,13 @@ from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.protocol.wire import COMMAND, MODEL, ReportWriter, frame, message_in
 from app.remote import link, skein_engine
-from tests.api.conftest import KEY, Steps, endless, serving, until, with_backend
+from tests.api.conftest import KEY, Served, Steps, endless, serving, until, with_backend
 from tests.api.test_model_router import Loads
 from tests.conftest import TINY_CONTEXT
 from tests.driver import ask, request
 from tests.fakes import CountingBackend, endless_token, model_info
 from tests.inspector.reports import decoding, report
-from tests.remote.windows import Counted, Proxy, is_answered, lending, opened, params
+from tests.remote.windows import Counted, Proxy, Window, is_answered, lending, opened, params
 
 GREEDY = SamplingParams(temperature=0.0)
 
@@ -101,7 +101,9 @@ async def test_texts_are_tokenised_there_and_errors_come_back() -> None:
             await asyncio.wrap_future(use(lambda prompts: prompts.written([9999])))
 
 
-async def test_an_answer_is_stopped_while_the_connection_is_broken() -> None:
+@contextlib.asynccontextmanager
+async def cut_in_mid_answer() -> AsyncIterator[tuple[Served, Proxy, Window, Steps]]:
+    """The answer "r", of 60 tokens; the connection stays cut."""
     steps = Steps()
     backend = CountingBackend(endless_token, before_decode=steps.wait, **TINY_CONTEXT)
     async with (
@@ -115,25 +117,18 @@ async def test_an_answer_is_stopped_while_the_connection_is_broken() -> None:
         proxy.is_cut = True
         proxy.cut()
         await until(lambda: "broken" in window.trouble)
+        yield served, proxy, window, steps
+
+
+async def test_an_answer_is_stopped_while_the_connection_is_broken() -> None:
+    async with cut_in_mid_answer() as (_, _, window, steps):
         window.post(Abort("r"))
         await until(lambda: window.ends("r") == [FinishReason.ABORT])
         steps.allow(100)
 
 
 async def test_cutting_the_connection_loses_nothing_and_doubles_nothing() -> None:
-    steps = Steps()
-    backend = CountingBackend(endless_token, before_decode=steps.wait, **TINY_CONTEXT)
-    async with (
-        lending(backend=backend) as (served, _),
-        Proxy(served.port).listening() as proxy,
-        opened(to(proxy)) as window,
-    ):
-        window.ask("r", max_tokens=60)
-        steps.allow(10)
-        await until(lambda: len(window.tokens("r")) > 5)
-        proxy.is_cut = True
-        proxy.cut()
-        await until(lambda: "broken" in window.trouble)
+    async with cut_in_mid_answer() as (served, proxy, window, steps):
         before = len(window.tokens("r"))
         steps.allow(20)  # it goes on there
         await until(lambda: served.num_steps >= 25)

@@ -1,4 +1,9 @@
-"""The scripted engine and the workspace on it, as for the bridge."""
+"""The scripted engine and the workspace on it, as for the bridge; a keyring in memory."""
+
+from collections.abc import Iterator
+
+import keyring
+import pytest
 
 from tests.bridge.conftest import (
     asks_at_once,
@@ -11,6 +16,7 @@ from tests.bridge.conftest import (
     threads,
     workspace,
 )
+from tests.services.keyrings import MemoryKeyring
 
 __all__ = [
     "asks_at_once",
@@ -23,3 +29,11 @@ __all__ = [
     "threads",
     "workspace",
 ]
+
+
+@pytest.fixture
+def ring() -> Iterator[MemoryKeyring]:
+    before, ring = keyring.get_keyring(), MemoryKeyring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)

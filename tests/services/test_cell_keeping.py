@@ -19,22 +19,7 @@ from app.services.cell_keeping import NAME, SERVICE, CellKeeping
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from tests.bridge.conftest import ScriptedThread
-
-
-class MemoryKeyring(KeyringBackend):
-    priority = 1  # type: ignore[assignment]
-
-    def __init__(self) -> None:
-        self.passwords: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.passwords.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.passwords[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.passwords[service, username]
+from tests.services.keyrings import MemoryKeyring
 
 
 class LockedKeyring(MemoryKeyring):
@@ -110,7 +95,7 @@ async def test_the_key_is_made_once_and_stays_in_the_keyring(
     assert store.folder == folder
     assert folder.stat().st_mode & 0o077 == 0
     assert len(store.key) == 32
-    assert list(ring.passwords) == [(SERVICE, NAME)]
+    assert list(ring.kept) == [(SERVICE, NAME)]
     assert repr(store.key) not in repr(store)
     keeping.start()
     await tasks.finish_all()

@@ -1,12 +1,11 @@
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import keyring
 import pytest
-from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
 from PySide6.QtCore import QObject, SignalInstance
 
@@ -20,32 +19,7 @@ from app.services.preferences import Preferences
 from app.settings.load import load_params
 from app.settings.settings import Settings
 from tests.models.standin_hub import Lie, StandInHub, honest, standing
-
-
-class MemoryKeyring(KeyringBackend):
-    priority = 1  # type: ignore[assignment]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.kept[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        if not self.kept.pop((service, username), None):
-            raise keyring.errors.PasswordDeleteError
-
-
-@pytest.fixture
-def ring() -> Iterator[MemoryKeyring]:
-    before, ring = keyring.get_keyring(), MemoryKeyring()
-    keyring.set_keyring(ring)
-    yield ring
-    keyring.set_keyring(before)
+from tests.services.keyrings import MemoryKeyring
 
 
 async def told(signal: SignalInstance) -> object:

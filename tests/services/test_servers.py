@@ -1,8 +1,6 @@
 """The list of servers that run models: nobody is asked unasked, and no key is in the settings."""
 
-import keyring
 import pytest
-from keyring.backend import KeyringBackend
 
 from app.bridge.tasks import finish_all
 from app.models.hub_address import read_token
@@ -13,31 +11,6 @@ from app.services.preferences import Preferences
 from app.services.servers import ServerModel, Servers, pasted
 from app.settings.settings import Settings
 from tests.remote.fake_server import VLLM_MODEL, FakeServer
-
-
-class Ring(KeyringBackend):
-    priority = 1  # type: ignore[assignment]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.kept[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.kept[service, username]
-
-
-@pytest.fixture
-def ring():
-    former, ring = keyring.get_keyring(), Ring()
-    keyring.set_keyring(ring)
-    yield ring
-    keyring.set_keyring(former)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from app.protocol.load import is_elsewhere
 from app.protocol.request import Role
 from app.services.model_library import ModelLibrary
 from app.system import paths
+from app.ui.engine.model_picker import title_at
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.greeting import base_words
 
@@ -78,10 +79,10 @@ class ChatModels(QObject):
             line.say(words) if words else line.clear()
             return
         best = self._next_best(Path(address))
-        if best.name == Path(address).name and name in self._names_of(best):  # it has moved, as Skein itself
+        if best.name == Path(address).name and self._is_called(best, name):  # it has moved, as Skein itself
             self._use(view, best)
             return
-        offer = tr("Use {name}", name=_short(self._names_of(best)[0]))
+        offer = tr("Use {name}", name=_short(title_at(best, self._engines, self._library)))
         words_ = mark("{name} has answered so far. Its file is gone.")
         if is_elsewhere(address):
             words_ = mark("{name} has answered so far. Its server is not in your list of engines any more.")
@@ -101,19 +102,19 @@ class ChatModels(QObject):
         """The same file elsewhere, else what new chats have or is loaded, else what comes with Skein."""
         models = (*(model.path for model in self._library.models if model.can_chat), *self._loaded_paths())
         moved = next((path for path in models if path.name == gone.name and path != gone), None)
-        default = Path(self._engines.default)
-        is_other = self._engines.default not in ("", str(gone)) and not self._gone.get(str(default))
+        default = self._engines.default
+        is_other = default not in ("", str(gone)) and not (is_elsewhere(default) or self._gone.get(default))
         loaded = [path for path in self._loaded_paths() if path != gone]
-        return moved or (default if is_other else (loaded or [paths.starter_model()])[-1])
+        return moved or (Path(default) if is_other else (loaded or [paths.starter_model()])[-1])
 
     def _loaded_paths(self) -> list[Path]:
         return [one.model.path for one in self._engines if one.model and not one.model.server]
 
-    def _names_of(self, path: Path) -> tuple[str, ...]:
-        engine, file = self._engines.known(str(path)), self._library.model_at(path)
-        if engine and engine.model:
-            return engine.model.title, engine.model.name
-        return (file.title if file else path.stem,)
+    def _is_called(self, path: Path, name: str) -> bool:
+        """By its title; answers of early versions have its name alone."""
+        engine = self._engines.known(str(path))
+        title = title_at(path, self._engines, self._library)
+        return name in (title, engine.model.name if engine and engine.model else title)
 
     def _base_words(self, view: ChatView) -> str:
         """A new chat says so on its empty page, and a notebook is meant for such a model."""

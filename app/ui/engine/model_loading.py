@@ -115,13 +115,6 @@ class ModelLoading(QObject):
         used = {self._engine.address_of(chat) for chat in self._engine.chats()}
         return bool(self._engine.front_address) and bool(used - {self._engine.front_address})
 
-    def others(self, address: str) -> dict[str, str]:
-        """Names of models beside this one, by their addresses: those that are loaded, and the recent ones."""
-        paths_ = (*self._preferences.settings.recent_models, paths.starter_model())
-        names = {str(path): path.stem for path in paths_}
-        names |= {one.model.address: one.model.title for one in self._engine if one.model}
-        return {other: name for other, name in names.items() if other != address}
-
     def load_for_all(self) -> None:
         """The model of the chat in front, for all open chats."""
         if params := self._engine.params_of(self._engine.front_address):

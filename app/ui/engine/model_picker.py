@@ -145,46 +145,51 @@ class ModelPicker(QWidget):
         self.menu.setActiveAction(chosen or self.menu.actions()[0])
         self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
 
-    def _model_actions(self) -> list[QAction]:
-        model = self._watch.state.model
-        starter = paths.starter_model()
+    def others(self, address: str) -> dict[str, str]:
+        """Titles of models here beside this one, by their addresses: the recent ones, and what is loaded."""
+        titles = {str(path): title_at(path, self._engines, self._library) for path in self._recent}
+        titles |= {one.model.address: one.model.title for one in self._engines if one.model}
+        return {other: title for other, title in titles.items() if other != address}
+
+    @property
+    def _recent(self) -> list[Path]:
+        """The starter model comes last."""
+        model, starter = self._watch.state.model, paths.starter_model()
         recent = [path for path in self._preferences.settings.recent_models if path != starter]
         if model and not model.server and model.path not in (starter, *recent):
             recent.insert(0, model.path)
-        return [self._model_action(path) for path in (*recent[:MAX_RECENT], starter)]
+        return [*recent[:MAX_RECENT], starter]
+
+    def _model_actions(self) -> list[QAction]:
+        return [self._model_action(path) for path in self._recent]
 
     def _model_action(self, path: Path) -> QAction:
-        model, file = self._watch.state.model, self._library.model_at(path)
-        answers = bool(model and model.address == str(path))
-        name = model.title if model and answers else file.title if file else _name_of(path)
-        short = as_tab_text(QFontMetrics(self.font()).elidedText(name, ELIDE, MAX_NAME_WIDTH))
-        engine = self._engines.known(str(path))
+        engine, file = self._engines.known(str(path)), self._library.model_at(path)
         is_loaded = engine and engine.model and not engine.is_asleep
         marks = [tr("loaded") if is_loaded else "", data_size(file.size_bytes) if file else ""]
-        told = " · ".join(filter(None, marks))
+        title, told = title_at(path, self._engines, self._library), " · ".join(filter(None, marks))
+        return self._action(str(path), title, told, short_path(path), partial(self._on_chosen, path))
+
+    def _action_elsewhere(self, one: ServerModel) -> QAction:
+        """Its server is asked once it is chosen."""
+        choose = partial(self._models.load_elsewhere, one.address, [self._chat] if self._chat else None)
+        tip = tr("Runs on {host}: what is asked is sent there.", host=one.host)
+        return self._action(one.address, one.title, as_tab_text(one.host), tip, choose)
+
+    def _action(self, address: str, title: str, told: str, tip: str, choose: Callable[[], object]) -> QAction:
+        model = self._watch.state.model
+        short = as_tab_text(QFontMetrics(self.font()).elidedText(title, ELIDE, MAX_NAME_WIDTH))
         action = QAction(f"{short}\t{told}" if told else short, self.menu)
         action.setCheckable(True)
-        action.setChecked(answers)
-        action.setToolTip(as_tooltip(short_path(path)))
-        action.triggered.connect(partial(self._on_chosen, path))
+        action.setChecked(bool(model and model.address == address))
+        action.setToolTip(as_tooltip(tip))
+        action.triggered.connect(choose)
         return action
 
     def _on_chosen(self, path: Path) -> None:
         state = self._watch.state
         if state.loading or state.is_asleep or not (state.model and state.model.address == str(path)):
             self._models.load(path, [self._chat] if self._chat else None)
-
-    def _action_elsewhere(self, one: ServerModel) -> QAction:
-        """Its server is asked once it is chosen."""
-        model = self._watch.state.model
-        name = QFontMetrics(self.font()).elidedText(one.title, ELIDE, MAX_NAME_WIDTH)
-        action = QAction(f"{as_tab_text(name)}\t{as_tab_text(one.host)}", self.menu)
-        action.setCheckable(True)
-        action.setChecked(bool(model and model.address == one.address))
-        action.setToolTip(as_tooltip(tr("Runs on {host}: what is asked is sent there.", host=one.host)))
-        chats = [self._chat] if self._chat else None
-        action.triggered.connect(partial(self._models.load_elsewhere, one.address, chats))
-        return action
 
     @Slot(object)
     def _show_state(self, state: ModelState) -> None:
@@ -206,6 +211,14 @@ def state_texts(state: ModelState) -> tuple[str, str]:
 
 def asleep_text(state: ModelState) -> str:
     return tr("asleep") if state.is_asleep else ""
+
+
+def title_at(path: Path, engines: Engines, library: ModelLibrary) -> str:
+    """Of the model in this file: as it was loaded, else as the library knows it."""
+    engine, file = engines.known(str(path)), library.model_at(path)
+    if engine and engine.model:
+        return engine.model.title
+    return file.title if file else _name_of(path)
 
 
 def _name_of(path: Path) -> str:

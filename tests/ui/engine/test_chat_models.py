@@ -53,6 +53,17 @@ async def test_a_chat_whose_model_is_gone_says_so_and_the_next_best_is_offered(
     assert line.isHidden()
 
 
+async def test_no_other_machine_is_offered_in_the_place_of_a_file(
+    qloop, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, tmp_path: Path
+) -> None:
+    engine.default = "https://gpu-box:8000#qwen"
+    session = workspace.open(chat_of(tmp_path / "gone.gguf"), 1)
+    await finish_all()
+    line_of(window).buttons[0].click()
+    assert engine.model
+    assert session.chat.model_path == str(engine.model.path), "what is loaded here"
+
+
 async def test_a_chat_keeps_another_model_that_is_there(
     qloop, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, other: Path
 ) -> None:
