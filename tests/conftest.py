@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import os
+import signal
 import sys
 import tomllib
 from collections.abc import Callable, Generator, Iterator
@@ -28,6 +29,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["QT_API"] = "pyside6"
 # The machine's own keyring may ask for a password, or never answer.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+
+# A shell starts background jobs with Ctrl+C ignored, which children inherit, and bash cannot trap then.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What is imported stays: a look for garbage among it would take a third of the collection of tests.
 gc.disable()

@@ -141,31 +141,36 @@ class Proxy:
 
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncIterator[Proxy]:
-        server = await asyncio.start_server(self._connected, "127.0.0.1")
+        server = await asyncio.start_server(self._on_connected, "127.0.0.1")
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         try:
             yield self
         finally:
+            self.is_cut = True
             server.close()
-            self.cut()
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+            self.cut()
 
     def cut(self) -> None:
         for writer in self._writers:
             writer.transport.abort()
         self._writers.clear()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _on_connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         if self.is_cut:
-            writer.transport.abort()
-            return
+            self.cut()
+        else:
+            self._tasks.add(asyncio.ensure_future(self._connect(reader, writer)))
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.upstream)
-        self._writers += writer, up_writer
-        for work in (self._pump(reader, up_writer), self._pump(up_reader, writer, is_down=True)):
-            task = asyncio.ensure_future(work)
-            self._tasks.add(task)
+        self._writers.append(up_writer)
+        if self.is_cut:
+            self.cut()
+        await asyncio.gather(self._pump(reader, up_writer), self._pump(up_reader, writer, is_down=True))
 
     async def _pump(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_down: bool = False

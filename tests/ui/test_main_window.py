@@ -525,9 +525,9 @@ class TestReports:
         window.inspector.show_panel(EventsPanel.NAME)
         events = window.inspector.panel(EventsPanel.NAME)
         assert isinstance(events, EventsPanel)
-        qtbot.waitUntil(events.table.hasFocus)
+        qtbot.waitUntil(lambda: events.table.hasFocus() and events.table.model().rowCount() > 0)
         events.table.selectRow(0)
-        next(action for action in all_actions(window) if action.text() == "&Copy").trigger()
+        next(one for one in all_actions(window) if one.text() == "&Copy" and one.shortcut()).trigger()
         assert QApplication.clipboard().text().endswith("fork\t1\t\tforked sequence 0 into 1\n")
 
     def test_what_led_to_the_end_of_the_engine_stays_to_be_read(
