@@ -81,6 +81,7 @@ class Engines(QObject):
         self.params_of: Callable[[str], LoadParams | None] = lambda address: LoadParams(Path(address))
         self.pinned: Callable[[], Iterable[str]] = tuple  # addresses of models that stay loaded
         self.chats: Callable[[], Iterable[Chat]] = tuple  # that are open
+        self.called: set[str] = set()  # addresses of models that callers have asked for, until they sleep
         self._turns = StepTurns()
         self._make_thread = make_thread or self._new_thread
         self._settings = EngineSettings()
@@ -349,7 +350,7 @@ class Engines(QObject):
     def tidy(self) -> None:
         """What no chat uses goes to sleep, once it has nothing to do."""
         used = {self.default, self._former_default, *(former for _, former in self._formers)}
-        used |= {*map(self.address_of, self.chats()), *self.pinned()}
+        used |= {*map(self.address_of, self.chats()), *self.pinned(), *self.called}
         for address, engine in tuple(self._engines.items()):
             if address not in used:
                 engine.sleep()
@@ -427,6 +428,7 @@ class Engines(QObject):
         self._load_next()
 
     def _on_slept(self, address: str, engine: ModelEngine) -> None:
+        self.called.discard(address)
         self.context_changed.emit(address)
         if engine is self._front:
             self.slept.emit()

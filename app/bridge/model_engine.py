@@ -343,7 +343,7 @@ class ModelEngine(QObject):
 
     def _turn_away(self, reason: FinishReason, notice: str) -> None:
         self._open.end_waiting(reason, notice)
-        self._uses.fail(NO_MODEL)
+        self._uses.fail(notice)
 
     def renew(self, params: LoadParams | None) -> None:
         """How to load it, unless that was done."""

@@ -8,10 +8,8 @@ import os
 import signal
 import ssl
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from app.api.engine_client import Defaults
 from app.api.guard import is_loopback, new_key
 from app.api.lending import Lender
 from app.api.model_router import ModelRouter, Offer
+from app.api.served_files import served_files
 from app.api.server import ApiServer
 from app.api.state import ASKED, Presentation, ServedShelves, TextEngines
 from app.api.threaded_engine import OnProgress, OpenedEngine
@@ -31,10 +30,9 @@ from app.engine.prompts.prompt_builder import PromptBuilder
 from app.engine.turns import StepTurns
 from app.models.catalog import scan
 from app.models.folders import Folder, folders
-from app.models.model_file import FOR_TEXTS, FileKind, ModelFile, ModelSource, name_of
+from app.models.model_file import FOR_TEXTS, FileKind, ModelSource
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError, ModelLoadCancelledError
-from app.protocol.load import LoadParams, Pooling
-from app.protocol.model import ModelInfo
+from app.protocol.load import LoadParams
 from app.protocol.request import Overflow
 from app.settings.api_access import EVERY_PAGE, fault_of_hosts, fault_of_origins, words_of
 from app.settings.settings import Settings
@@ -212,31 +210,17 @@ def _offers(options: argparse.Namespace) -> list[Offer]:
     files = [one for one in found if one.kind in (FileKind.CHAT, *FOR_TEXTS)]
     if not files:
         raise ValueError("there are no models in these folders")
-    stems = Counter(name_of(one.path) for one in files)
-    titles = Counter(one.title for one in files)
     turns = StepTurns()
     return [
         Offer(
-            partial(_open_offered, options, one.path, partial(turns.turn, one.path)),
-            _info(one),
-            stem if stems[stem := name_of(one.path)] == 1 else f"{one.path.parent.name}/{stem}",
-            (one.title,) if titles[one.title] == 1 and one.title not in stems else (),
+            partial(_open_offered, options, path := one.info.path, partial(turns.turn, path)),
+            one.info,
+            one.name,
+            one.aliases,
             options.tags,
         )
-        for one in files
+        for one in served_files(files)
     ]
-
-
-POOLINGS = {FileKind.EMBEDDING: Pooling.MODEL, FileKind.RERANKER: Pooling.RANK}
-
-
-def _info(file: ModelFile) -> ModelInfo:
-    """As far as its header tells."""
-    known = ModelInfo(
-        file.path, file.name, f"{file.family} {file.quantisation}", file.family, 0, file.num_params,
-        file.size_bytes, file.n_ctx_train, file.n_ctx_train, 1, 0, quantisation=file.quantisation,
-    )  # fmt: skip
-    return replace(known, has_template=file.has_template, pooling=POOLINGS.get(file.kind))
 
 
 def _open_offered(

@@ -1,28 +1,24 @@
 """The API server in the window's process: other programs use the same engine as the chats.
 
-The server and its `EngineClient` run on the I/O thread, everything else on the GUI thread. One slot always
-stays for the window's own chats. What only a server needs is imported when there is to be one.
+The server and its `WindowModels` run on the I/O thread, everything else on the GUI thread. One slot of each
+engine always stays for the window's own chats. What only a server needs is imported when there is to be one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from concurrent.futures import Future
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.engines import FOR_ALL, Engines
+from app.bridge.engine_port import EnginePort
+from app.bridge.engines import Engines
 from app.bridge.io_thread import IoThread
-from app.bridge.model_engine import pass_on
 from app.bridge.tasks import spawn
-from app.protocol.commands import Command
-from app.protocol.model import ModelInfo
 from app.protocol.output import Output
 from app.protocol.report import StepReport
+from app.services.model_library import ModelLibrary
 from app.settings.api_access import words_of
 from app.settings.settings import Settings
 from app.shelves.shelf import NamedShelves
@@ -31,12 +27,10 @@ from app.system.said import said
 if TYPE_CHECKING:
     import ssl
 
-    from app.api.engine_client import EngineClient
     from app.api.server import ApiServer
     from app.engine.prompts.message_reader import MessageReaders
-    from app.engine.prompts.prompt_builder import PromptBuilder
+    from app.services.window_models import WindowModels
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
@@ -55,6 +49,7 @@ class LocalApi(QObject):
     def __init__(
         self,
         engine: Engines,
+        library: ModelLibrary,
         settings: Settings,
         io: IoThread,
         parent: QObject | None = None,
@@ -65,9 +60,10 @@ class LocalApi(QObject):
         self._reading = reading
         self._io = io
         self._shelf_source = shelf_source
-        self._engine = _EnginePort(engine, self)
+        self._port = EnginePort(engine, self)
+        self._library = library
         self._settings = settings
-        self._client: EngineClient | None = None
+        self._models: WindowModels | None = None
         self._server: ApiServer | None = None
         self._served: tuple[object, ...] | None = None  # the settings of the server that runs
         self.fingerprint = ""  # of its certificate, if it has one
@@ -76,7 +72,7 @@ class LocalApi(QObject):
         self.num_requests = 0  # being answered, or waiting
         self._is_change_due = False  # I/O thread
         self._noted.connect(self._on_noted)
-        engine.reported.connect(self._on_reported)
+        engine.reports_of.connect(self._on_reported)
         engine.ended.connect(self._on_ended)
 
     @property
@@ -127,10 +123,10 @@ class LocalApi(QObject):
         self.changed.emit()
 
     async def _start(self) -> None:
-        from app.api.engine_client import EngineClient
         from app.api.guard import new_key
         from app.api.server import ApiServer
         from app.api.state import ServedShelves
+        from app.services.window_models import WindowModels
 
         if not self._settings.api_key:
             self._settings.api_key = new_key()
@@ -143,10 +139,10 @@ class LocalApi(QObject):
             self._give_up(said("The API could not start: {reason}.", reason=reason))
             return
         shelves = self._shelf_source
-        client = EngineClient(self._engine, num_spare_slots=1, reading=self._reading)
-        client.on_changed = partial(self._note_change, client)
+        self._library.refresh()
+        models = WindowModels(self._port, lambda: self._library.models, self._note_change, self._reading)
         server = ApiServer(
-            client,
+            models,
             host=HOST,
             port=self._settings.api_port,
             key=self._settings.api_key,
@@ -155,11 +151,11 @@ class LocalApi(QObject):
             allowed_origins=words_of(self._settings.api_origins),
             allowed_hosts=words_of(self._settings.api_hosts),
         )
-        self._client = client  # hears of reports before its first request comes
+        self._models = models  # hear of reports before the first request comes
         try:
             await self._io.run(server.start())
         except OSError as error:
-            self._client = None
+            self._models = None
             log.warning("the API cannot listen on port %d: %s", self._settings.api_port, error)
             self._give_up(
                 said(
@@ -191,7 +187,7 @@ class LocalApi(QObject):
         self.fingerprint = ""
         if server:
             await self._io.run(server.stop())
-        self._client = None
+        self._models = None
         self.num_requests = 0
         self.titles_changed.emit({})
 
@@ -202,68 +198,26 @@ class LocalApi(QObject):
             self.titles_changed.emit(titles)
             self.changed.emit()
 
-    @Slot(object)
-    def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
-        if self._client:
-            self._io.post(self._client.on_reports, reports)
+    @Slot(str, object)
+    def _on_reported(self, address: str, reports: tuple[StepReport, ...]) -> None:
+        if self._models:
+            self._io.post(self._models.on_reports, address, reports)
 
     @Slot(object)
     def _on_ended(self, output: Output) -> None:
-        if self._client:
-            self._io.post(self._client.on_output, output)
+        if self._models:
+            self._io.post(self._models.on_output, output)
 
     # The I/O thread only.
 
-    def _note_change(self, client: EngineClient) -> None:
+    def _note_change(self, models: WindowModels) -> None:
         if not self._is_change_due:
             self._is_change_due = True
-            asyncio.get_running_loop().call_later(CHANGE_PERIOD_S, self._emit_noted, client)
+            asyncio.get_running_loop().call_later(CHANGE_PERIOD_S, self._emit_noted, models)
 
-    def _emit_noted(self, client: EngineClient) -> None:
+    def _emit_noted(self, models: WindowModels) -> None:
         self._is_change_due = False
-        self._noted.emit(client.num_open, client.titles)
-
-
-class _EnginePort(QObject):
-    """The `EngineAccess` of the I/O thread. Its calls reach the engine on the GUI thread, in their order."""
-
-    _posted = Signal(object)
-    _asked = Signal(object, object)
-
-    def __init__(self, engines: Engines, parent: QObject) -> None:
-        super().__init__(parent)
-        self._engines = engines
-        self._posted.connect(self._post)
-        self._asked.connect(self._use_prompts)
-
-    # Any thread. Both are references to values that never change.
-
-    @property
-    def model(self) -> ModelInfo | None:
-        return self._engines.of_callers.model
-
-    @property
-    def is_asleep(self) -> bool:
-        return self._engines.of_callers.is_asleep
-
-    def post(self, command: Command) -> None:
-        self._posted.emit(command)
-
-    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
-        future: Future[T] = Future()
-        self._asked.emit(work, future)
-        return future
-
-    # The GUI thread only.
-
-    @Slot(object)
-    def _post(self, command: Command) -> None:
-        engine = self._engines if isinstance(command, FOR_ALL) else self._engines.of_callers
-        engine.post(command)
-
-    @Slot(object, object)
-    def _use_prompts(self, work: Callable[[PromptBuilder], T], future: Future[T]) -> None:
-        pass_on(self._engines.of_callers.use_prompts(work), future)
+        self._noted.emit(models.num_open, models.titles)
 
 
 def _chosen(settings: Settings) -> tuple[object, ...]:

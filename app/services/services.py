@@ -50,9 +50,9 @@ class Services:
         finder = ShelfFinder(index, text_models)
         shelves_file = paths.shelves_file()
         self.shelves = ShelfService(engine, preferences.settings, shelves_file, index, finder, parent)
-        self.api = LocalApi(
-            engine, preferences.settings, self._io, parent, self.shelves, workspace.tools.readers
-        )
+        self.model_library = ModelLibrary(preferences, engine, parent)
+        library, settings, readers = self.model_library, preferences.settings, workspace.tools.readers
+        self.api = LocalApi(engine, library, settings, self._io, parent, self.shelves, readers)
         self.backups = ChatBackups(store, workspace, parent)
         self.self_test = SelfTest(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
@@ -67,7 +67,6 @@ class Services:
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
         self.cells.also_wanted = lambda: self.shelves.chat_ids
         self.shelf_reader = ShelfReader(engine, workspace, self.shelves, preferences.settings, parent)
-        self.model_library = ModelLibrary(preferences, engine, parent)
         self.shelf_vectors = ShelfVectors(
             preferences, self.model_library, self.shelves, index, finder, text_models, parent
         )

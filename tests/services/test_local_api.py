@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import shutil
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -16,12 +17,16 @@ from app.bridge import tasks
 from app.bridge.engine_thread import EngineThread
 from app.bridge.engines import Engines
 from app.bridge.io_thread import IoThread
+from app.models.folders import Folder
+from app.models.model_file import ModelSource
 from app.protocol.commands import Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import Output
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.services.local_api import LocalApi
+from app.services.model_library import ModelLibrary
+from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from app.shelves.shelf import NamedShelves
 from tests.api.test_shelves import Shelves
@@ -65,7 +70,11 @@ class Beside:
 
 @contextlib.asynccontextmanager
 async def beside(
-    parent: QObject, *, has_model: bool = True, shelves: NamedShelves | None = None
+    parent: QObject,
+    *,
+    has_model: bool = True,
+    shelves: NamedShelves | None = None,
+    folders: tuple[Folder, ...] = (),
 ) -> AsyncIterator[Beside]:
     def make_thread(params: LoadParams, owner: QObject) -> EngineThread:
         model = {"path": params.path, "n_ctx": 16_384, "n_seq_max": 3}
@@ -75,7 +84,8 @@ async def beside(
     engine = Engines(make_thread=make_thread)
     settings = Settings(api_port=free_port())
     io = IoThread()
-    api = LocalApi(engine, settings, io, parent, shelves)
+    library = ModelLibrary(Preferences(settings), engine, parent, lambda _settings: folders)
+    api = LocalApi(engine, library, settings, io, parent, shelves)
     async with aiohttp.ClientSession() as http:
         try:
             if has_model:
@@ -86,6 +96,7 @@ async def beside(
             await api.close()
             await engine.close()
             await io.close()
+            library.close()
             await tasks.finish_all()
             engine.deleteLater()
 
@@ -242,6 +253,38 @@ async def test_a_request_goes_on_when_the_same_model_is_loaded_again_and_wakes_o
         one.engine.front.sleep()
         assert (await one.ask())[0] == 200
         assert not one.engine.is_asleep
+
+
+async def test_a_request_may_name_any_model_of_the_library_which_is_loaded_for_it(
+    qloop, parent, tmp_path, tiny_gguf
+) -> None:
+    for name in ("first", "second"):
+        shutil.copy(tiny_gguf("qwen3"), tmp_path / f"{name}.gguf")
+    folders = (Folder(tmp_path, ModelSource.FOLDER),)
+    async with beside(parent, folders=folders) as one:
+        await one.switch(True)
+
+        async def states() -> dict[str, str]:
+            headers = {"Authorization": f"Bearer {one.settings.api_key}"}
+            async with one.http.get(one.api.address + "/v1/models", headers=headers) as answer:
+                return {each["id"]: each["status"]["value"] for each in (await answer.json())["data"]}
+
+        default, *others = list((await states()).items())
+        assert (default[1], others) == ("loaded", [("first", "unloaded"), ("second", "unloaded")])
+        assert (await one.ask("/v1/chat/completions?autoload=0", model="first"))[0] == 400
+        for name in ("first", "second", "gpt-4o"):
+            status, answer = await one.ask(model=name)
+            assert (status, answer["model"]) == (200, default[0] if name == "gpt-4o" else name)
+        one.engine.tidy()  # no chat uses them, and yet they stay until they are idle for long
+        assert await states() == {default[0]: "loaded", "first": "loaded", "second": "loaded"}
+        second = one.engine.known(str(tmp_path / "second.gguf"))
+        assert second
+        await until(lambda: second.can_sleep)
+        second.sleep()
+        assert (await states())["second"] == "sleeping"
+        one.engine.tidy()
+        assert (await one.ask(model="second"))[0] == 200
+        assert one.engine.front.params == LoadParams(Path("fake.gguf"))
 
 
 async def test_closing_ends_what_is_being_answered(qloop, parent) -> None:
