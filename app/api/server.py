@@ -30,7 +30,7 @@ from app.api import (
     tools,
 )
 from app.api.anthropic.message import error_body as anthropic_error
-from app.api.engine_client import CALLER, EngineClient
+from app.api.engine_client import CALLER
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import Guard, cross_origin_headers
@@ -46,7 +46,6 @@ from app.api.state import (
     ROUTER,
     SHELVES,
     TEXT_ENGINES,
-    OneModel,
     Presentation,
     Router,
     ServedModels,
@@ -84,7 +83,7 @@ class ApiServer:
 
     def __init__(
         self,
-        engines: EngineClient | ServedModels,
+        engines: ServedModels,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -114,7 +113,7 @@ class ApiServer:
         self._tls = tls
         self._allowed_origins, self._allowed_hosts = allowed_origins, allowed_hosts
         self._presentation = presentation or Presentation()
-        self._engines: ServedModels = OneModel(engines) if isinstance(engines, EngineClient) else engines
+        self._engines = engines
         self._router = router
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box

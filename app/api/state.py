@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
     AsyncExitStack,
-    asynccontextmanager,
 )
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -87,28 +86,6 @@ class Router(ServedModels, Protocol):
 
     def listen(self) -> AbstractContextManager[asyncio.Queue[dict[str, Any]]]:
         """The events from now on, as llama-server's /models/sse writes them."""
-
-
-class OneModel:
-    """The window's, or none while none is loaded: requests may call it what they like."""
-
-    def __init__(self, client: EngineClient, aliases: tuple[str, ...] = ()) -> None:
-        self._client, self._aliases = client, aliases
-        self.close = client.close
-
-    @property
-    def models(self) -> Sequence[ServedModel]:
-        return [self._served] if self._client.has_model else []
-
-    @asynccontextmanager
-    async def lease(self, _name: str, /, **_how: bool) -> AsyncIterator[ServedModel]:
-        yield self._served
-
-    @property
-    def _served(self) -> ServedModel:
-        """Raises ApiError (503)."""
-        info = self._client.model
-        return ServedModel(self._client, (*self._aliases, info.name)[0], info, self._aliases)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,14 @@ from app.api.engine_client import Defaults, EngineClient
 from app.api.json_body import Limits
 from app.api.lending import Lender
 from app.api.server import ApiServer
-from app.api.state import OneModel, ServedModels
+from app.api.state import ServedModels
 from app.api.threaded_engine import OnProgress, OpenEngine, ThreadedEngine
 from app.engine.backend import Backend
 from app.engine.engine import Engine
 from app.engine.loop import EngineLoop
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
+from tests.api.one_model import OneModel
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend, endless_token
 

@@ -17,13 +17,14 @@ import pytest
 from app.api.embeddings import normalised
 from app.api.engine_client import EngineClient
 from app.api.server import ApiServer
-from app.api.state import OneModel, TextEngines
+from app.api.state import TextEngines
 from app.api.threaded_engine import ThreadedEngine
 from app.engine.opening import OpenEmbedder, open_embedding_engine
 from app.engine.turns import StepTurns
 from app.protocol.errors import DecodeError, DecodeInterruptedError
 from app.protocol.load import LoadParams, Pooling
 from tests.api.conftest import SOON, Served, serving, until
+from tests.api.one_model import OneModel
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend
 
@@ -75,7 +76,7 @@ async def serving_texts(
 
     engine = ThreadedEngine(open_engine)
     client = EngineClient(engine)
-    server = ApiServer(client, key=None)
+    server = ApiServer(OneModel(client), key=None)
     await server.start()
     async with aiohttp.ClientSession() as http:
         await engine.start(client.on_reports)
