@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.engine_port import EnginePort
 from app.bridge.engines import Engines
 from app.bridge.io_thread import IoThread
 from app.bridge.tasks import spawn
@@ -60,8 +59,7 @@ class LocalApi(QObject):
         self._reading = reading
         self._io = io
         self._shelf_source = shelf_source
-        self._port = EnginePort(engine, self)
-        self._library = library
+        self._engine, self._library = engine, library
         self._settings = settings
         self._models: WindowModels | None = None
         self._server: ApiServer | None = None
@@ -126,7 +124,7 @@ class LocalApi(QObject):
         from app.api.guard import new_key
         from app.api.server import ApiServer
         from app.api.state import ServedShelves
-        from app.services.window_models import WindowModels
+        from app.services.window_models import EnginePort, WindowModels
 
         if not self._settings.api_key:
             self._settings.api_key = new_key()
@@ -140,7 +138,8 @@ class LocalApi(QObject):
             return
         shelves = self._shelf_source
         self._library.refresh()
-        models = WindowModels(self._port, lambda: self._library.models, self._note_change, self._reading)
+        port = EnginePort(self._engine, self)
+        models = WindowModels(port, lambda: self._library.models, self._note_change, self._reading)
         server = ApiServer(
             models,
             host=HOST,
@@ -187,6 +186,8 @@ class LocalApi(QObject):
         self.fingerprint = ""
         if server:
             await self._io.run(server.stop())
+        if self._models:
+            self._models.port.deleteLater()
         self._models = None
         self.num_requests = 0
         self.titles_changed.emit({})

@@ -1,6 +1,7 @@
 """The models of the window as callers of its API know them: any of the library, each with its own engine.
 
-A request that names none of them is for the model that chats have. The thread of the API's loop.
+A request that names none of them is for the model that chats have. All but `EnginePort` is for the thread of
+the API's loop.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from PySide6.QtCore import QObject, Signal, Slot
+
 from app.api.engine_client import NO_MODEL, EngineClient
 from app.api.errors import invalid, unavailable
 from app.api.model_router import ModelState
 from app.api.served_files import served_files
 from app.api.state import ServedModel
-from app.bridge.engine_port import EnginePort
+from app.bridge.engines import FOR_ALL, Engines
+from app.bridge.model_engine import ModelEngine, pass_on
 from app.models.model_file import ModelFile
 from app.protocol.commands import Command
 from app.protocol.model import ModelInfo
@@ -39,7 +43,7 @@ class WindowModels:
         reading: MessageReaders | None,
     ) -> None:
         """`files` of the library, asked for on this thread. `on_changed`: a request has come or gone."""
-        self._port, self._files = port, files
+        self.port, self._files = port, files
         self._on_changed, self._reading = on_changed, reading
         self._clients: dict[str, EngineClient] = {}  # by address
 
@@ -53,7 +57,7 @@ class WindowModels:
     ) -> AsyncIterator[ServedModel]:
         known = self._by_address
         named = (address for address, one in known.items() if name in (one.name, *one.aliases))
-        address = next(named, self._port.default)
+        address = next(named, self.port.default)
         if not address:
             raise unavailable(NO_MODEL)
         client = known[address].client
@@ -61,7 +65,7 @@ class WindowModels:
             if not loads:
                 raise invalid("model is not loaded")
             if is_use:
-                await asyncio.wrap_future(_Engine(self._port, address).use_prompts(lambda _prompts: None))
+                await asyncio.wrap_future(_Engine(self.port, address).use_prompts(lambda _prompts: None))
         yield self._by_address[address]
 
     def close(self) -> None:
@@ -89,7 +93,7 @@ class WindowModels:
         """The default one comes first."""
         chat_models = (one for one in self._files() if one.can_chat)
         files = {str(one.info.path): one for one in served_files(chat_models)}
-        default = self._port.default
+        default = self.port.default
         served: dict[str, ServedModel] = {}
         for address in dict.fromkeys((default, *files) if default else files):
             client, file = self._client(address), files.get(address)
@@ -101,7 +105,7 @@ class WindowModels:
         return served
 
     def _state(self, address: str) -> ModelState:
-        engine = self._port.known(address)
+        engine = self.port.known(address)
         if engine and engine.is_loading:
             return ModelState.LOADING
         if engine is None or engine.model is None:
@@ -110,7 +114,7 @@ class WindowModels:
 
     def _client(self, address: str) -> EngineClient:
         if address not in self._clients:
-            client = EngineClient(_Engine(self._port, address), num_spare_slots=1, reading=self._reading)
+            client = EngineClient(_Engine(self.port, address), num_spare_slots=1, reading=self._reading)
             client.on_changed = lambda: self._on_changed(self)
             self._clients[address] = client
         return self._clients[address]
@@ -139,3 +143,38 @@ class _Engine:
         future: Future[T] = Future()
         self._port.asked.emit(self._address, work, future)
         return future
+
+
+class EnginePort(QObject):
+    """The engines, for another thread. What it asks of them reaches them on the GUI thread, in its order."""
+
+    posted = Signal(str, object)  # address, Command
+    asked = Signal(
+        str, object, object
+    )  # address, what gets its PromptBuilder, the Future of what that returns
+
+    def __init__(self, engines: Engines, parent: QObject) -> None:
+        super().__init__(parent)
+        self._engines = engines
+        self.known = engines.known  # what it returns has a model and a state that any thread may read
+        self.posted.connect(self._post)
+        self.asked.connect(self._use_prompts)
+
+    @property
+    def default(self) -> str:
+        """Address of the model of a request that names none. "": there is none. Any thread."""
+        params = self._engines.of_callers.params
+        return params.address if params else ""
+
+    @Slot(str, object)
+    def _post(self, address: str, command: Command) -> None:
+        engine = self._engines if isinstance(command, FOR_ALL) else self._called(address)
+        engine.post(command)
+
+    @Slot(str, object, object)
+    def _use_prompts(self, address: str, work: Callable[[PromptBuilder], T], future: Future[T]) -> None:
+        pass_on(self._called(address).use_prompts(work), future)
+
+    def _called(self, address: str) -> ModelEngine:
+        self._engines.called.add(address)
+        return self._engines.at(address)
