@@ -99,7 +99,7 @@ class WindowModels:
             client, file = self._client(address), files.get(address)
             info = client.model if client.has_model else file and file.info
             if info:
-                names = (file.name, *file.aliases, info.name) if file else (info.name,)
+                names = tuple(dict.fromkeys((file.name, *file.aliases, info.name))) if file else (info.name,)
                 status = {"value": self._state(address).value, "args": ()}
                 served[address] = ServedModel(client, names[0], info, names[1:], status=status)
         return served

@@ -62,6 +62,7 @@ class WindowPresenter(QObject):
         self._not_saved = ""  # the last message of a failed save
         self._recovering = ""  # the message of an engine that is being started again
         self._no_model = ""  # the message after a cancelled load
+        self._failed: dict[Path, str] = {}  # what was told of the last load of each
         self._stay_loaded: list[str] = []  # messages after failed loads: which model goes on answering
         self._tab_titles: dict[str, str] = {}
         self._api_titles: dict[str, str] = {}
@@ -176,6 +177,8 @@ class WindowPresenter(QObject):
         if self._engine.model is None:  # also one that was asleep and failed to load again
             self._show_model(None)
         told = load_error_text(path, message, self._engine.model)
+        self._notices.withdraw(self._failed.get(path, ""))
+        self._failed[path] = told
         if self._engine.model:
             self._notices.show_error(told)
             self._stay_loaded.append(told)

@@ -387,6 +387,7 @@ class TestModel:
 
         engine.recovering.emit("The machine 10.0.0.2:50052 does not answer any more.")
         engine.model = None
+        engine.load_failed.emit(path, "It needs 1.1 GiB, but only 0.7 GiB are free.")
         engine.load_failed.emit(path, "It does not fit.")
         (_, banner) = window.notices.banners()
         offer(banner, "Try again").click()
