@@ -33,7 +33,7 @@ class ServerModel:
 
     address: str
     title: str
-    host: str
+    host: str  # as far as it tells servers apart
 
 
 class Servers(QObject):
@@ -51,10 +51,15 @@ class Servers(QObject):
     @property
     def models(self) -> tuple[ServerModel, ...]:
         return tuple(
-            ServerModel(model_address(Path(name), one.url), title_of(name), urlsplit(one.url).netloc)
+            ServerModel(model_address(Path(name), one.url), title_of(name), self._host_of(one.url))
             for one in self.known
             for name in one.models
         )
+
+    def _host_of(self, url: str) -> str:
+        """All of `url` where another one has the same host: by http and https, or with another path."""
+        host = urlsplit(url).netloc
+        return url if any(one.url != url and urlsplit(one.url).netloc == host for one in self.known) else host
 
     def params_of(self, address: str) -> LoadParams | None:
         """Asks nobody: a key that is not known yet is asked for by `open_remote`. None: it was removed."""

@@ -66,6 +66,17 @@ async def test_a_server_is_kept_without_its_key_and_opened_with_it(qloop, server
         assert len(fake.paths) == num_asked, "nobody is asked before a chat is"
 
 
+async def test_servers_at_the_same_host_are_told_apart(qloop, servers, ring):
+    urls = ["http://gpu-box:8000", "https://gpu-box:8000", "https://gateway/a", "https://other"]
+    for url in urls:
+        servers.add(pasted(url), ("m",))
+    await finish_all()
+    assert [model.host for model in servers.models] == [*urls[:2], "gateway", "other"]
+    servers.add(pasted("https://gateway/b"), ("m",))
+    await finish_all()
+    assert [model.host for model in servers.models][2:] == ["https://gateway/a", "other", "https://gateway/b"]
+
+
 async def test_a_removed_server_can_come_back_with_its_key(qloop, servers, ring):
     servers.add(pasted("gpu-box:8000", "secret"), ("m",))
     await finish_all()
