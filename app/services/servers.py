@@ -38,6 +38,7 @@ class ServerModel:
 
 class Servers(QObject):
     changed = Signal()
+    key_lost = Signal(object)  # a sentence for the user
 
     def __init__(self, preferences: Preferences, parent: QObject) -> None:
         super().__init__(parent)
@@ -84,12 +85,12 @@ class Servers(QObject):
         """In place of what was known of it."""
         url, kind = server.url, server.kind
         self._keys[url] = server.key
-        spawn(_keep_key(server))
+        spawn(self._keep_key(server))
         self._keep(url, ServerSettings(url=url, kind=kind, fingerprint=server.fingerprint, models=models))
 
     def remove(self, one: ServerSettings) -> None:
         """Its key is known until the program ends, so that this can be undone."""
-        spawn(_keep_key(Server(one.url, one.kind)))
+        spawn(self._keep_key(Server(one.url, one.kind)))
         self._keep(one.url)
 
     def undo_removal(self, one: ServerSettings) -> None:
@@ -101,6 +102,15 @@ class Servers(QObject):
     def _keep(self, url: str, *anew: ServerSettings) -> None:
         self._preferences.set("servers", [*(one for one in self.known if one.url != url), *anew])
         self.changed.emit()
+
+    async def _keep_key(self, server: Server) -> None:
+        if not await off_loop(keep_token, server.secret_name, server.key) and server.key:
+            text = said(
+                "The key of {url} could not be stored in the keyring, so it is known only until Skein is "
+                "closed. After that, add the engine again with its key.",
+                url=server.url,
+            )
+            self.key_lost.emit(text)
 
 
 def pasted(text: str, key: str = "") -> Server:
@@ -126,7 +136,3 @@ async def _has_engine(web: Web) -> bool:
     except ServerError as error:
         return error.status not in (0, 404)
     return True
-
-
-async def _keep_key(server: Server) -> None:
-    await off_loop(keep_token, server.secret_name, server.key)

@@ -269,6 +269,7 @@ class MainWindow(QObject):
         self._services.api.settings_changed.connect(self.preferences.note_changes)
         self._services.cells.refused.connect(self.notices.show_error)
         self._services.shelves.failed.connect(self.notices.show_error)
+        self._services.servers.key_lost.connect(self.notices.show_error)
         self.shelves.titles_changed.connect(self.presenter.on_shelf_titles_changed)
 
     # Commands

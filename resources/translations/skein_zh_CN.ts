@@ -11309,6 +11309,11 @@ accepted</source>
         <translation>等待你在浏览器中登录。</translation>
     </message>
     <message>
+        <source>The key of {url} could not be stored in the keyring, so it is known only until Skein is closed. After that, add the engine again with its key.</source>
+        <extracomment>app/services/servers.py</extracomment>
+        <translation>{url} 的密钥无法存入密钥环，因此只在 Skein 关闭前有效。之后请带上密钥重新添加这个引擎。</translation>
+    </message>
+    <message>
         <source>Locate…</source>
         <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>定位…</translation>
