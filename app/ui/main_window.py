@@ -319,7 +319,10 @@ class MainWindow(QObject):
         """A chat has its own: some of the keys work there, too."""
         commands = commands_of(self.frame.menuBar())
         window.addActions([each.action for each in commands if each.name.startswith(IN_CHAT_WINDOW)])
-        window.show_above(self._new_picker(window, window.chat))
+        picker = self._new_picker(window, window.chat)
+        window.show_above(picker)
+        window.addAction(picker.switch)
+        window.activated.connect(lambda: picker.switch.setShortcuts(self.picker.switch.shortcuts()))
         window.installEventFilter(self)
 
     def _leave_room(self, is_inspected: bool) -> None:
