@@ -5604,6 +5604,16 @@ rate</source>
         <translation>不用</translation>
     </message>
     <message>
+        <source>Decided by the server; shown is llama.cpp&apos;s default.</source>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <translation>由服务器决定；这里显示的是 llama.cpp 的默认值。</translation>
+    </message>
+    <message>
+        <source>This chat only; else the server decides.</source>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <translation>仅在这个对话中；否则由服务器决定。</translation>
+    </message>
+    <message>
         <source>It is starting…</source>
         <extracomment>app/ui/settings/tool_extras.py</extracomment>
         <translation>正在启动…</translation>
