@@ -46,16 +46,20 @@ class ParameterSource(StrEnum):
     SETTINGS = "settings"
     MODEL = "model"  # its maker recommends it
     DEFAULT = "default"  # llama.cpp's
+    SERVER = "server"  # nothing is sent: a server of another program has its own, which it does not tell
 
 
-def inherited_sampling(settings: Settings, model: ModelInfo | None) -> dict[str, tuple[Any, ParameterSource]]:
+def inherited_sampling(
+    settings: Settings, model: ModelInfo | None, *, is_foreign: bool = False
+) -> dict[str, tuple[Any, ParameterSource]]:
     """The values for a chat without choices of its own, by the names of SamplingParams."""
     default = SamplingParams()
+    unset = ParameterSource.SERVER if is_foreign else ParameterSource.DEFAULT
     inherited: dict[str, tuple[Any, ParameterSource]] = {}
     for field in fields(SamplingParams):
         value = getattr(model.sampling if model else default, field.name)
         is_default = value == getattr(default, field.name)
-        inherited[field.name] = (value, ParameterSource.DEFAULT if is_default else ParameterSource.MODEL)
+        inherited[field.name] = (value, unset if is_default else ParameterSource.MODEL)
     for name, value in settings.model_dump(include=_SAMPLING, exclude_none=True).items():
         inherited[name] = (value, ParameterSource.SETTINGS)
     return inherited

@@ -23,6 +23,8 @@ from app.chats.chat import Chat, Turn, TurnState, answered_by
 from app.chats.options import ChatOptions
 from app.chats.thinking import Split
 from app.protocol.commands import Abort, Forget, NoteTool, Submit
+from app.protocol.load import name_at
+from app.protocol.model_names import title_of
 from app.protocol.output import NO_USAGE, FinishReason, Output, Usage
 from app.protocol.request import WAY, Message, Request
 from app.shelves.documents import before_citation, citation_grammar, ends_in_citation
@@ -258,7 +260,8 @@ class RunningAnswers(QObject):
     def _answerer(self, answer: RunningAnswer) -> str:
         """The model, and what it was asked with if that is not the chat's own."""
         model = self._engine.model_at(answer.model_address or self._engine.address)
-        return " · ".join(filter(None, (model.title if model else "", answer.way_name)))
+        title = model.title if model else title_of(name_at(answer.model_address))
+        return " · ".join(filter(None, (title, answer.way_name)))
 
     def _chat_id_of(self, answer: RunningAnswer) -> str:
         return f"{self._chat.id}{WAY}{answer.way_number}" if answer.way_number else self._chat.id

@@ -15,6 +15,11 @@ def model_address(path: Path, server: str) -> str:
     return f"{server}#{path}" if server else str(path)
 
 
+def name_at(address: str) -> str:
+    """The file's path, or the model's name on its server."""
+    return address.partition("#")[2] if is_elsewhere(address) else address
+
+
 def is_elsewhere(address: str) -> bool:
     """A server runs it."""
     return "://" in address

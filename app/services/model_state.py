@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.engines import Engines
 from app.chats.chat import Chat
-from app.protocol.load import is_elsewhere
+from app.protocol.load import name_at
 from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 
@@ -42,8 +42,7 @@ class ModelWatch(QObject):
         address = engines.address_of(chat) if chat else engines.front_address
         engine = engines.known(address) if chat else engines.front
         is_absent = address and not (engine and engine.model)
-        name = address.partition("#")[2] if is_elsewhere(address) else address
-        absent, host = (Path(name), urlsplit(address).netloc) if is_absent else (None, "")
+        absent, host = (Path(name_at(address)), urlsplit(address).netloc) if is_absent else (None, "")
         if engine is None:
             return ModelState(absent=absent, host=host)
         of_chat = engine.loading_params.path if engine.loading_params else None

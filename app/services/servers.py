@@ -33,11 +33,12 @@ class ServerModel:
 
     address: str
     title: str
-    host: str
+    host: str  # as far as it tells servers apart
 
 
 class Servers(QObject):
     changed = Signal()
+    key_lost = Signal(object)  # a sentence for the user
 
     def __init__(self, preferences: Preferences, parent: QObject) -> None:
         super().__init__(parent)
@@ -51,10 +52,15 @@ class Servers(QObject):
     @property
     def models(self) -> tuple[ServerModel, ...]:
         return tuple(
-            ServerModel(model_address(Path(name), one.url), title_of(name), urlsplit(one.url).netloc)
+            ServerModel(model_address(Path(name), one.url), title_of(name), self._host_of(one.url))
             for one in self.known
             for name in one.models
         )
+
+    def _host_of(self, url: str) -> str:
+        """All of `url` where another one has the same host: by http and https, or with another path."""
+        host = urlsplit(url).netloc
+        return url if any(one.url != url and urlsplit(one.url).netloc == host for one in self.known) else host
 
     def params_of(self, address: str) -> LoadParams | None:
         """Asks nobody: a key that is not known yet is asked for by `open_remote`. None: it was removed."""
@@ -79,12 +85,12 @@ class Servers(QObject):
         """In place of what was known of it."""
         url, kind = server.url, server.kind
         self._keys[url] = server.key
-        spawn(_keep_key(server))
+        spawn(self._keep_key(server))
         self._keep(url, ServerSettings(url=url, kind=kind, fingerprint=server.fingerprint, models=models))
 
     def remove(self, one: ServerSettings) -> None:
         """Its key is known until the program ends, so that this can be undone."""
-        spawn(_keep_key(Server(one.url, one.kind)))
+        spawn(self._keep_key(Server(one.url, one.kind)))
         self._keep(one.url)
 
     def undo_removal(self, one: ServerSettings) -> None:
@@ -96,6 +102,15 @@ class Servers(QObject):
     def _keep(self, url: str, *anew: ServerSettings) -> None:
         self._preferences.set("servers", [*(one for one in self.known if one.url != url), *anew])
         self.changed.emit()
+
+    async def _keep_key(self, server: Server) -> None:
+        if not await off_loop(keep_token, server.secret_name, server.key) and server.key:
+            text = said(
+                "The key of {url} could not be stored in the keyring, so it is known only until Skein is "
+                "closed. After that, add the engine again with its key.",
+                url=server.url,
+            )
+            self.key_lost.emit(text)
 
 
 def pasted(text: str, key: str = "") -> Server:
@@ -121,7 +136,3 @@ async def _has_engine(web: Web) -> bool:
     except ServerError as error:
         return error.status not in (0, 404)
     return True
-
-
-async def _keep_key(server: Server) -> None:
-    await off_loop(keep_token, server.secret_name, server.key)

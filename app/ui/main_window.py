@@ -269,6 +269,7 @@ class MainWindow(QObject):
         self._services.api.settings_changed.connect(self.preferences.note_changes)
         self._services.cells.refused.connect(self.notices.show_error)
         self._services.shelves.failed.connect(self.notices.show_error)
+        self._services.servers.key_lost.connect(self.notices.show_error)
         self.shelves.titles_changed.connect(self.presenter.on_shelf_titles_changed)
 
     # Commands
@@ -318,7 +319,10 @@ class MainWindow(QObject):
         """A chat has its own: some of the keys work there, too."""
         commands = commands_of(self.frame.menuBar())
         window.addActions([each.action for each in commands if each.name.startswith(IN_CHAT_WINDOW)])
-        window.show_above(self._new_picker(window, window.chat))
+        picker = self._new_picker(window, window.chat)
+        window.show_above(picker)
+        window.addAction(picker.switch)
+        window.activated.connect(lambda: picker.switch.setShortcuts(self.picker.switch.shortcuts()))
         window.installEventFilter(self)
 
     def _leave_room(self, is_inspected: bool) -> None:

@@ -5604,6 +5604,16 @@ rate</source>
         <translation>不用</translation>
     </message>
     <message>
+        <source>Decided by the server; shown is llama.cpp&apos;s default.</source>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <translation>由服务器决定；这里显示的是 llama.cpp 的默认值。</translation>
+    </message>
+    <message>
+        <source>This chat only; else the server decides.</source>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <translation>仅在这个对话中；否则由服务器决定。</translation>
+    </message>
+    <message>
         <source>It is starting…</source>
         <extracomment>app/ui/settings/tool_extras.py</extracomment>
         <translation>正在启动…</translation>
@@ -11307,6 +11317,11 @@ accepted</source>
         <source>Waiting until you have signed in, in the browser.</source>
         <extracomment>app/tools/mcp_server.py</extracomment>
         <translation>等待你在浏览器中登录。</translation>
+    </message>
+    <message>
+        <source>The key of {url} could not be stored in the keyring, so it is known only until Skein is closed. After that, add the engine again with its key.</source>
+        <extracomment>app/services/servers.py</extracomment>
+        <translation>{url} 的密钥无法存入密钥环，因此只在 Skein 关闭前有效。之后请带上密钥重新添加这个引擎。</translation>
     </message>
     <message>
         <source>Locate…</source>

@@ -7,6 +7,7 @@ from typing import Any
 from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.chat import TurnState
+from app.chats.options import ChatOptions
 from app.protocol.commands import AbortAll, Pause, StepOnce, Submit
 from app.protocol.load import LoadParams
 from app.protocol.model import MemoryNeed
@@ -94,6 +95,22 @@ async def test_a_model_that_is_not_loaded_is_loaded_for_the_first_message(
     assert ([message.text for message in session.queue], session.chat.turns) == (["two"], [])
     b.finish_loading(name="b")
     assert b.submitted[0].messages[-1].content == "two"
+
+
+async def test_an_answer_by_another_model_names_it_from_the_start(
+    qloop, workspace, load, engine, threads
+) -> None:
+    a = load("a.gguf")
+    session = workspace.new_chat()
+    session.send("one")
+    a.answer(a.submitted[0], "1", FinishReason.STOP)
+    ways = [(ChatOptions(model=address), "") for address in ("/m/b.gguf", "http://gpu-box:8000#Qwen/Qwen3")]
+    answers = session.answer_with(ways, session.chat.turns[0])
+    assert [answer.model for answer in answers] == ["b", "Qwen/Qwen3"], "as long as it is being loaded"
+    b = of(threads, "b.gguf")
+    b.finish_loading(name="The b")
+    b.answer(b.submitted[0], "1", FinishReason.STOP)
+    assert answers[0].model == "The b"
 
 
 async def test_a_load_that_fails_leaves_the_chat_its_model_and_says_why(

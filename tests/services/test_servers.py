@@ -1,6 +1,9 @@
 """The list of servers that run models: nobody is asked unasked, and no key is in the settings."""
 
+from unittest.mock import Mock
+
 import pytest
+from keyring.errors import KeyringLocked
 
 from app.bridge.tasks import finish_all
 from app.models.hub_address import read_token
@@ -10,6 +13,7 @@ from app.remote.web import ServerError, UntrustedError
 from app.services.preferences import Preferences
 from app.services.servers import ServerModel, Servers, pasted
 from app.settings.settings import Settings
+from app.system.said import Said
 from tests.remote.fake_server import VLLM_MODEL, FakeServer
 
 
@@ -64,6 +68,31 @@ async def test_a_server_is_kept_without_its_key_and_opened_with_it(qloop, server
         assert (params.server.key, params.server.kind, params.address) == ("", ServerKind.OPENAI, address)
         assert read_token(params.server.secret_name) == "secret", "which `open_remote` asks for"
         assert len(fake.paths) == num_asked, "nobody is asked before a chat is"
+
+
+async def test_servers_at_the_same_host_are_told_apart(qloop, servers, ring):
+    urls = ["http://gpu-box:8000", "https://gpu-box:8000", "https://gateway/a", "https://other"]
+    for url in urls:
+        servers.add(pasted(url), ("m",))
+    await finish_all()
+    assert [model.host for model in servers.models] == [*urls[:2], "gateway", "other"]
+    servers.add(pasted("https://gateway/b"), ("m",))
+    await finish_all()
+    assert [model.host for model in servers.models][2:] == ["https://gateway/a", "other", "https://gateway/b"]
+
+
+async def test_a_key_that_the_keyring_does_not_take_is_told(qloop, servers, ring, monkeypatch):
+    told: list[str] = []
+    servers.key_lost.connect(told.append)
+    monkeypatch.setattr(ring, "set_password", Mock(side_effect=KeyringLocked))
+    monkeypatch.setattr(ring, "delete_password", Mock(side_effect=KeyringLocked))
+    servers.add(pasted("gpu-box:8000", "secret"), ("m",))
+    servers.add(pasted("other:8000"), ("m",))
+    await finish_all()
+    assert len(told) == 1
+    assert "The key of http://gpu-box:8000 could not be stored" in told[0]
+    assert isinstance(told[0], Said), "it can be translated"
+    assert servers.params_of("http://gpu-box:8000#m").server.key == "secret", "until Skein is closed"
 
 
 async def test_a_removed_server_can_come_back_with_its_key(qloop, servers, ring):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 from shiboken6 import isValid
 
@@ -78,6 +79,12 @@ class EnginesDialog(QDialog):
             margins=20,
         )
         self.setFixedWidth(WIDTH)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What an earlier try came to is old by now; what was typed stays."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self._forget()
 
     # One that may be added
 

@@ -16,6 +16,7 @@ from app.bridge.parameters import inherited_sampling
 from app.bridge.token_counter import TokenCounter
 from app.chats.options import ChatOptions
 from app.look.plain_text import one_line
+from app.protocol.load import is_elsewhere
 from app.services.form_check import FormCheck
 from app.services.preferences import Preferences
 from app.services.presets import Presets
@@ -86,8 +87,9 @@ class ChatOptionsPanel(PanelOfChat["ChatSettings"]):
 
         options = ChatOptions.of(session.chat)
         model = self._engine.model
+        is_foreign = model.is_foreign if model else is_elsewhere(session.address)
         inherited = Inherited(
-            inherited_sampling(self._settings, model),
+            inherited_sampling(self._settings, model, is_foreign=is_foreign),
             one_line(model.name) if model else "",
             self._settings.max_tokens,
             view.composer.settings.limit,

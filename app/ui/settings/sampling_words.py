@@ -247,6 +247,8 @@ def origin(source: ParameterSource, model: str) -> str:
         return tr("Same as in Settings.")
     if source is ParameterSource.MODEL:
         return tr("Recommended for {model}.", model=model)
+    if source is ParameterSource.SERVER:
+        return tr("Decided by the server; shown is llama.cpp's default.")
     return tr("llama.cpp's default.")
 
 
@@ -256,6 +258,8 @@ def otherwise(value: str, source: ParameterSource, model: str) -> str:
         return tr("This chat only; {value} in Settings.", value=value)
     if source is ParameterSource.MODEL:
         return tr("This chat only; {value} is recommended for {model}.", value=value, model=model)
+    if source is ParameterSource.SERVER:
+        return tr("This chat only; else the server decides.")
     return tr("This chat only; llama.cpp's default is {value}.", value=value)
 
 

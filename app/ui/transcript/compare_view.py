@@ -204,6 +204,8 @@ class AnswerColumn(QWidget):
             line = computing_line(turn.usage)
         else:
             line = activity_line(progress.slot, progress.is_paused, starting=progress.starting)
+        if turn.state is TurnState.STREAMING:  # the statistics name the model, too
+            line = " · ".join(filter(None, (turn.model, line)))
         self._stats = one_line(line)
         self._footer.setToolTip(as_tooltip(self._stats))
         self._elide_stats()

@@ -64,6 +64,18 @@ async def test_what_cannot_be_used_is_said_and_stays_written(qloop, dialog):
         assert dialog.address.text() == text
 
 
+async def test_words_of_an_earlier_try_go_with_an_edit_and_are_not_there_when_it_opens_again(
+    qloop, dialog, qtbot
+):
+    dialog.show()
+    for make_new in (lambda: qtbot.keyClicks(dialog.address, "y"), lambda: (dialog.close(), dialog.show())):
+        dialog.address.setText("ftp://x")
+        dialog.check.click()
+        assert dialog.verdict.text
+        make_new()
+        assert (dialog.verdict.text, dialog.address.text()[:7]) == ("", "ftp://x")
+
+
 async def test_a_certificate_is_shown_before_it_is_trusted(qloop, dialog, servers):
     certificate = own_certificate([])
     async with (fake := FakeServer()).running(certificate.context()):

@@ -57,6 +57,22 @@ def test_what_is_chosen_is_the_chats_from_now_on(window: MainWindow, workspace: 
     assert (button.text().strip(), "Rolling window" in button.accessibleName()) == ("Be short.", True)
 
 
+def test_what_nobody_chose_is_decided_by_the_server_of_another_program(
+    window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine
+) -> None:
+    session = workspace.sessions[0]
+    session.chat.sampling = {"top_k": 5}
+    session.chat.model_path = "http://gpu-box:8000#Qwen"
+    foreign = model_info(name="Qwen", server="http://gpu-box:8000", n_seq_max=0)
+    for model, by_server in ((foreign, True), (None, True), (model_info(name="starter"), False)):
+        engine.model = model
+        rows = opened(window).rows
+        notes = (rows["temperature"].note.text(), rows["top_k"].note.text())
+        assert ["server" in note for note in notes] == [by_server] * 2
+        assert ["llama.cpp's default." in note for note in notes] == [True, False], "the box shows that"
+        window.chat_options.panel.close_up()
+
+
 def test_each_tab_has_its_own(window: MainWindow, workspace: FakeWorkspace) -> None:
     panel = opened(window)
     panel.prompt.setPlainText("First")

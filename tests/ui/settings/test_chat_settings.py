@@ -299,7 +299,9 @@ def test_escape_closes_it_and_so_does_a_click_elsewhere(panel: ChatSettings, qtb
 
 
 def test_sources_are_those_of_the_parameters() -> None:
-    assert {source for _value, source in INHERITED.sampling.values()} == set(ParameterSource)
+    foreign = inherited_sampling(Settings(), None, is_foreign=True)
+    values = (*INHERITED.sampling.values(), *foreign.values())
+    assert {source for _value, source in values} == set(ParameterSource)
 
 
 def test_it_opens_at_its_beginning(panel: ChatSettings) -> None:

@@ -11,6 +11,7 @@ from shiboken6 import isValid
 
 from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
+from app.ui.engine.model_picker import ModelPicker
 from app.ui.main_window import MainWindow
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.chat_window import ChatWindow
@@ -126,6 +127,19 @@ class TestWindow:
         assert not session.is_busy
         QTest.keyClick(torn_off, Qt.Key.Key_F, CTRL)
         assert window.tabs.current.find_bar.isVisible()
+
+    def test_its_model_is_chosen_in_it_by_the_key_that_the_main_window_has(
+        self, window: MainWindow, torn_off: ChatWindow, qtbot: QtBot
+    ) -> None:
+        window.preferences.set("shortcuts", {"model.switch": ["Ctrl+Alt+J"]})
+        window.frame.activateWindow()
+        qtbot.waitUntil(window.frame.isActiveWindow)
+        torn_off.activateWindow()
+        qtbot.waitUntil(torn_off.isActiveWindow)
+        QTest.keyClick(torn_off, Qt.Key.Key_J, CTRL | Qt.KeyboardModifier.AltModifier)
+        (picker,) = torn_off.findChildren(ModelPicker)
+        assert (picker.menu.isVisible(), window.picker.menu.isVisible()) == (True, False)
+        picker.menu.close()
 
     def test_a_fork_of_it_is_shown_in_the_main_window(
         self, window: MainWindow, torn_off: ChatWindow, workspace: FakeWorkspace, qtbot: QtBot

@@ -464,19 +464,22 @@ def test_side_by_side_each_grows_and_none_can_be_kept_before_all_are_done(
 ) -> None:
     version = add_version(chat, chat.turns[-1], "one")
     version.state = TurnState.STREAMING
+    version.model = "big"
     transcript.set_progress(BUSY)
     transcript.show()
     transcript.set_comparing(True)
     qtbot.waitUntil(lambda: isinstance(transcript.live_views[-1], CompareView))
     compared = transcript.live_views[-1]
     assert isinstance(compared, CompareView)
+    labels = compared.columns[1].findChildren(QLabel)
+    assert "big · ◌ computing" in [label.text() for label in labels], "each says who computes it"
     assert not any(column.keep.isEnabled() for column in compared.columns)
     version.text += " two"
     version.usage = Usage(num_generated_tokens=3, decode_s=0.1)
     transcript.mark_dirty()
     qtbot.waitUntil(lambda: "one two" in compared.plain_text())
     assert compared.columns[1].body.height() <= compared.columns[1].height()
-    assert any("20 tok/s" in label.text() for label in compared.columns[1].findChildren(QLabel))
+    assert any("20 tok/s" in label.text() for label in labels)
 
 
 def test_on_a_narrow_page_versions_stand_below_each_other(
