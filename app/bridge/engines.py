@@ -65,7 +65,7 @@ class Engines(QObject):
     recovering = Signal(object)  # message: the engine died and is loaded again, and its answers go on
     front_reported = Signal(object)  # tuple[StepReport, ...], coalesced
     # Of any engine.
-    opened = Signal(object)  # ModelInfo: it was loaded
+    opened = Signal(object)  # ModelInfo: it was loaded, or was chosen while it is
     changed = Signal()  # which engines there are, or what they are at
     asked = Signal()  # for an answer, or to read ahead
     reported = Signal(object)  # tuple[StepReport, ...], coalesced
@@ -167,9 +167,9 @@ class Engines(QObject):
         """Chats were opened or closed, or use other models."""
         if self._front_chat and self._front_chat.model_path:
             self.default = self._front_chat.model_path
-        engine = self._engines.get(self.front_address, self._none)
+        engine, former = self._engines.get(self.front_address, self._none), self._turns.front
         self._turns.front = self.front_address
-        if engine is not self._front:
+        if engine is not self._front or former != self.front_address:
             self._front = engine
             self._emit_front()
         self._tidying.start()
@@ -249,6 +249,7 @@ class Engines(QObject):
         self._choose(address, chats)
         if is_there and (chats or not is_in_front):
             self._settle()
+            self.opened.emit(engine.model)
         elif engine.loading_params != params:
             self.load_in_turn(engine, params)
         self.note_chats()

@@ -21,7 +21,7 @@ from app.api.served_files import served_files
 from app.api.state import ServedModel
 from app.bridge.engines import FOR_ALL, Engines
 from app.bridge.model_engine import ModelEngine, pass_on
-from app.models.model_file import ModelFile
+from app.models.model_file import ModelFile, name_of
 from app.protocol.commands import Command
 from app.protocol.model import ModelInfo
 from app.protocol.output import Output
@@ -58,6 +58,8 @@ class WindowModels:
         known = self._by_address
         named = (address for address, one in known.items() if name in (one.name, *one.aliases))
         address = next(named, self.port.default)
+        if broken := next((one for one in self._files() if one.problem and name == name_of(one.path)), None):
+            raise unavailable(f"{name} cannot be used: {broken.problem}.")
         if not address:
             raise unavailable(NO_MODEL)
         client = known[address].client

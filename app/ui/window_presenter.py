@@ -63,6 +63,7 @@ class WindowPresenter(QObject):
         self._recovering = ""  # the message of an engine that is being started again
         self._no_model = ""  # the message after a cancelled load
         self._failed: dict[Path, str] = {}  # what was told of the last load of each
+        self._shown = self._engine.front_address
         self._stay_loaded: list[str] = []  # messages after failed loads: which model goes on answering
         self._tab_titles: dict[str, str] = {}
         self._api_titles: dict[str, str] = {}
@@ -137,6 +138,9 @@ class WindowPresenter(QObject):
     @Slot()
     def _show_front(self) -> None:
         """Another engine is in front, or it has another context, or none."""
+        if self._engine.front_address != self._shown:  # an offer to load a model is about the chat in front
+            self._shown = self._engine.front_address
+            self._notices.dismiss_offers()
         self._inspector.show_engine(self._engine.front_address)
         self._show_model(None if self._engine.is_asleep else self._engine.model)
         self._show_models()
@@ -259,6 +263,7 @@ class WindowPresenter(QObject):
         if shown := self._engine.newest_reports.get(self._inspector.address):
             self._pausing.apply(shown)
         self._tabs.apply(self._engine.newest_reports)
+        self._menus.sleep.setEnabled(self._engine.front.can_sleep)
         self._show_engines()
 
     @Slot(object, int)

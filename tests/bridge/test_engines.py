@@ -13,6 +13,7 @@ from app.protocol.load import LoadParams
 from app.protocol.model import MemoryNeed
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Request, Role
+from app.services.model_state import ModelWatch
 
 Load = Callable[..., Any]
 MIB = 2**20
@@ -299,6 +300,31 @@ async def test_one_that_is_loaded_is_chosen_without_a_load(qloop, workspace, loa
     engine.loading.connect(lambda path: told.append(path.name))
     engine.load(LoadParams(Path("a.gguf")))
     assert (told, engine.is_loading, engine.model.name, len(threads)) == ([], False, "a", 2)
+
+
+async def test_what_waits_for_a_model_is_sent_by_one_that_was_loaded_before(
+    qloop, workspace, load, engine, threads
+) -> None:
+    a = load("a.gguf")
+    workspace.new_chat().send("one")
+    waiting = workspace.new_chat()
+    waiting.choose_model("gone.gguf")
+    waiting.send("two")
+    of(threads, "gone.gguf").failed.emit("It is gone.")
+    assert waiting.waits_for_model
+    engine.load(LoadParams(Path("a.gguf")), [waiting.chat])
+    assert a.submitted[-1].messages[-1].content == "two"
+
+
+async def test_a_chat_without_a_model_is_not_shown_with_that_of_another_one(
+    qloop, workspace, load, engine
+) -> None:
+    first, second = workspace.new_chat(), workspace.new_chat()
+    watch = ModelWatch(engine)
+    for session, name in ((first, "x"), (second, "y"), (first, "x")):
+        session.chat.model_path = f"http://{name}:1#model {name}"
+        workspace.set_current(session)
+        assert (watch.state.absent, watch.state.host) == (Path(f"model {name}"), f"{name}:1")
 
 
 async def test_a_choice_for_a_chat_that_is_not_in_front_is_not_shown_in_front(

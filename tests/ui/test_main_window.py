@@ -365,6 +365,18 @@ class TestModel:
         engine.loading.emit(Path("/m/notes.gguf"))
         assert window.notices.banners() == []
 
+    def test_an_offer_to_load_again_goes_with_the_chat_that_it_is_about(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        engine.model, engine.default = None, "/m/one.gguf"
+        engine.slept.emit()
+        engine.load_failed.emit(Path("/m/one.gguf"), "It is gone.")
+        engine.slept.emit()
+        assert len(window.notices.banners()) == 1
+        engine.default = "/m/other.gguf"  # another chat is in front
+        engine.slept.emit()
+        assert window.notices.banners() == []
+
     def test_a_dead_engine_offers_to_load_again(self, window: MainWindow, engine: FakeEngine) -> None:
         path = engine.model.path if engine.model else None
         engine.model = None

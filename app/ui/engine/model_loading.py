@@ -81,6 +81,9 @@ class ModelLoading(QObject):
 
     def remedies(self, path: Path) -> tuple[Offer, ...]:
         """What can be done about a model that could not be loaded, while there is no other."""
+        address = self._engine.front_address
+        if is_elsewhere(address):
+            return (Offer(tr("Try again"), partial(self.load_elsewhere, address)),)
         again = Offer(tr("Try again"), partial(self.load, path))
         if path == paths.starter_model():
             return (again,)

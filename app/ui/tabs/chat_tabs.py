@@ -130,9 +130,19 @@ class ChatTabs(QWidget):
         for view in self.views:
             view.show_limits()
 
+    def _address_of(self, chat_id: str | None) -> str:
+        """Of its model. Empty: it has no tab."""
+        tab = self._by_chat_id.get(chat_id or "")
+        return tab.session.address if tab else ""
+
     def apply(self, reports: Mapping[str, StepReport]) -> None:
         """The newest of each engine, by address. Updates only tabs in these reports or the last ones."""
-        slots = {slot.chat_id: slot for report in reports.values() for slot in report.slots if slot.chat_id}
+        # A chat that got another model may have cells in both: the one that answers counts, then its own.
+        told_by = [(slot, address) for address, report in reports.items() for slot in report.slots]
+        told_by.sort(
+            key=lambda told: (bool(told[0].request_id), told[1] == self._address_of(told[0].chat_id))
+        )
+        slots = {slot.chat_id: slot for slot, _address in told_by if slot.chat_id}
         saved = {chat.chat_id for report in reports.values() for chat in report.hibernated}
         hibernated = (saved - slots.keys()) & self._by_chat_id.keys()
         encodings = {each.chat_id: each for report in reports.values() for each in report.encodings}

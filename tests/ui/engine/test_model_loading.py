@@ -5,7 +5,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.chats.chat import Chat
-from app.protocol.load import LoadParams
+from app.protocol.load import LoadParams, Server, ServerKind
 from app.services.preferences import Preferences
 from app.settings.settings import ModelSettings, Settings
 from app.ui.engine.model_loading import ModelLoading
@@ -193,6 +193,15 @@ def test_a_model_whose_draft_model_is_gone_can_be_opened_without_it(
     preferences.set_of_model(path, ModelSettings(draft_model=tmp_path / "gone.gguf"))
     path.unlink()
     assert models.remedies(path)[0].label == "Locate…"
+
+
+def test_what_a_server_runs_is_asked_for_there_again(models, engine) -> None:
+    server = Server("http://gpu-box:8000", ServerKind.OPENAI)
+    engine.params_of = lambda _address: LoadParams(Path("big"), server=server)
+    engine.default = "http://gpu-box:8000#big"
+    (again,) = models.remedies(Path("big"))
+    again.act()
+    assert [params.address for params in engine.loads] == [engine.default]
 
 
 def test_the_model_in_front_is_loaded_for_all_open_chats(models, engine) -> None:

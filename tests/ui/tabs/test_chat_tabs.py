@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.chats.chat import Chat
 from app.look import marks
 from app.look.theme import apply_theme
-from app.protocol.report import HibernatedChat, PauseState
+from app.protocol.report import HibernatedChat, PauseState, SlotState
 from app.ui.tabs import chat_tabs
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.turn_editor import TurnEditor
@@ -61,6 +61,20 @@ class TestViews:
         workspace.set_current(workspace.sessions[1])
         assert tabs.current
         assert tabs.current.composer.meter.text == "823 / 4,096"
+
+    def test_a_chat_with_cells_in_two_engines_is_shown_as_the_one_that_answers_has_it(
+        self, tabs: ChatTabs, workspace: FakeWorkspace
+    ) -> None:
+        """It was forked from a chat of another model."""
+        session = workspace.sessions[1]
+        answering = decoding(2, session.chat.id, 823)
+        idle = replace(answering, seq_id=1, state=SlotState.WARM, request_id="", num_cells=700)
+        session.choose_model("b.gguf")
+        tabs.apply({"b.gguf": report(1, answering), "a.gguf": report(1, idle)})
+        assert tabs.tabs[1].slot == answering
+        rests = replace(idle, seq_id=2, num_cells=830)
+        tabs.apply({"b.gguf": report(2, rests), "a.gguf": report(1, idle)})
+        assert tabs.tabs[1].slot == rests
 
     def test_a_closed_one_is_followed_by_the_next_and_by_no_other(
         self, tabs: ChatTabs, workspace: FakeWorkspace
