@@ -9,7 +9,6 @@ import errno
 import hashlib
 import json
 import os
-import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
@@ -27,8 +26,6 @@ T = TypeVar("T")
 
 CONNECT_S, ASKING_S, POLL_S = 10.0, 15.0, 0.05
 SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
-# A dead cable is noticed after 30 seconds of silence and three questions. Systems name the first differently.
-PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 LINE_BYTES, MAX_BYTES = 2**21, 2**24  # of an event of a stream, and of another answer
 
 
@@ -130,9 +127,7 @@ class Web:
         if self._session is None:
             key, pin = self.server.key, bytes.fromhex(self.server.fingerprint.replace(":", ""))
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=0, ssl=_Pinned(pin) if pin else True, socket_factory=_watched_socket
-                ),
+                connector=aiohttp.TCPConnector(limit=0, ssl=_Pinned(pin) if pin else True),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=SILENCE_S),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": "skein"} | ({"Authorization": f"Bearer {key}"} if key else {}),
@@ -161,16 +156,6 @@ class _Pinned(aiohttp.Fingerprint):
             # aiohttp closes it politely, which would outlive the loop, and asks for its socket before.
             asyncio.get_running_loop().call_soon(transport.abort)
             raise
-
-
-def _watched_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    family, kind, protocol, *_ = address
-    made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in PROBES.items():
-        if hasattr(socket, name):
-            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-    return made
 
 
 def fingerprint_of(url: str) -> str:
