@@ -70,8 +70,6 @@ class AheadReader(QObject):
         is_free = session and engine.is_idle and not any(one.is_busy for one in self._workspace.sessions)
         if not (session and is_free and self._settings.reads_ahead and is_on_mains()):
             return
-        if session.requests.host and (session.draft or session.draft_attachments):
-            return  # nothing goes to another host before it is sent
         request = session.reading_ahead()
         if request and not any(message.media for message in request.messages):
             self._read = session.draft

@@ -70,7 +70,7 @@ class TokenCounter(QObject):
 
     def _next(self) -> Counted | None:
         model = self._engine.model
-        if not model or model.server or self._engine.is_asleep:  # does not wake it up
+        if not model or model.is_foreign or self._engine.is_asleep:  # does not wake it up
             return None  # nor send a draft to another host
         return next((text for text in self._wanted if text not in self._known), None)
 

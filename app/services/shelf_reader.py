@@ -75,8 +75,7 @@ class ShelfReader(QObject):
     def _look(self) -> None:
         busy = any(one.is_busy for one in self._workspace.sessions)
         is_free = self._engine.is_idle and not (busy or self._is_at_work or self._is_asking)
-        is_here = self._engine.model and not self._engine.model.server  # unasked, no text goes to another host
-        if is_free and is_here and self._settings.reads_ahead and is_on_mains() and (state := self._next()):
+        if is_free and self._settings.reads_ahead and is_on_mains() and (state := self._next()):
             self._is_asking = True
             spawn(self._ask_for(state))
 

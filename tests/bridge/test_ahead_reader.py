@@ -57,19 +57,6 @@ async def test_a_draft_is_read_ahead_a_piece_at_a_time(qloop, reader, thread, se
     assert read(thread) == [DRAFT[:1], DRAFT[:9], DRAFT[:17]]
 
 
-async def test_a_draft_stays_here_until_it_is_sent(qloop, reader, load, workspace):
-    thread = load(server="http://gpu-box:8712")
-    session = workspace.new_chat()
-    session.draft = DRAFT
-    wait(reader)
-    assert read(thread) == []
-    session.draft = ""
-    session.send(DRAFT)
-    thread.answer(thread.submitted[-1], "It is deep.", FinishReason.STOP)
-    wait(reader)
-    assert read(thread) == [""]  # what was sent, and the beginning of a turn
-
-
 async def test_several_keys_make_one_prompt(qloop, reader, thread, session):
     for end in range(1, len(DRAFT) + 1):
         session.draft = DRAFT[:end]

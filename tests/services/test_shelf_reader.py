@@ -70,16 +70,6 @@ async def test_attempts_in_vain_come_less_and_less_often(engine, load, workspace
     assert attempts == [], "it is whole"
 
 
-async def test_documents_stay_here_until_a_question_is_sent(engine, load, workspace, settings, monkeypatch):
-    monkeypatch.setattr(reader_module, "is_on_mains", lambda: True)
-    thread = load(server="http://gpu-box:8712", n_ctx=4096)
-    monkeypatch.setattr(thread, "use_prompts", lambda work: _done(work(Prompts())))
-    reader = ShelfReader(engine, workspace, OneShelf(), settings)
-    reader._look()
-    await _settled(reader)
-    assert _asked(thread) == []
-
-
 def _asked(thread):
     return [command for command in thread.posted if isinstance(command, ReadAhead)]
 
