@@ -230,9 +230,7 @@ class _Window:
         match command:
             case commands.Submit(request):
                 self._submit(self._allowed(request))
-            case commands.ReadAhead(request):
-                self.client.post(commands.ReadAhead(self._allowed(request)))
-            case commands.Abort() | commands.AbortAll():
+            case commands.Abort() | commands.AbortAll() | commands.ReadAhead():
                 pass
             case commands.Forget(chat_id):
                 self._chats.discard(chat_id)

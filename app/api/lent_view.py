@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-from app.protocol.commands import Command, DescribeTokens, ReadAhead, RunUntil, Submit, Tokenize
+from app.protocol.commands import Command, DescribeTokens, RunUntil, Submit, Tokenize
 from app.protocol.report import Answer, CellCheck, CellMap, StepReport, TokenizedText, TokenTexts
 from app.protocol.request import OTHER, Request
 
@@ -43,8 +43,8 @@ class LentView:
 
     def named_command(self, command: Command) -> Command:
         match command:
-            case Submit(request) | ReadAhead(request):
-                return replace(command, request=self.named(request))
+            case Submit(request):
+                return Submit(self.named(request))
             case RunUntil(condition):
                 return RunUntil(self.named(condition))
             case DescribeTokens(token_ids):

@@ -19,7 +19,7 @@ import aiohttp
 
 from app.engine.prompts.prompts_elsewhere import GONE, Answer, PromptsElsewhere
 from app.engine.running import CommandLoop
-from app.protocol.commands import Command, Submit, ends
+from app.protocol.commands import Command, ReadAhead, Submit, ends
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadError
 from app.protocol.events import EventKind, Told
 from app.protocol.load import LoadParams
@@ -220,6 +220,8 @@ class SkeinEngine(CommandLoop[Never]):
             task.result()
 
     def _put(self, command: Command) -> None:
+        if isinstance(command, ReadAhead):  # what was not sent stays on this machine
+            return
         text, *files = COMMAND.packed(command)
         if isinstance(command, Submit):
             request = command.request

@@ -24,6 +24,7 @@ from app.protocol.commands import (
     DescribeTokens,
     Forget,
     Pause,
+    ReadAhead,
     Resume,
     SaveSlot,
     Submit,
@@ -99,6 +100,9 @@ async def test_texts_are_tokenised_there_and_errors_come_back() -> None:
         assert await asyncio.wrap_future(use(lambda prompts: prompts.end_tokens)) == {258}
         with pytest.raises(InvalidRequestError, match="is no token"):
             await asyncio.wrap_future(use(lambda prompts: prompts.written([9999])))
+        picture = Media(MediaKind.PICTURE, "a" * 64, b"")
+        with pytest.raises(InvalidRequestError):  # it does not see
+            await asyncio.wrap_future(use(lambda prompts: prompts.num_media_tokens(picture)))
 
 
 @contextlib.asynccontextmanager
@@ -345,6 +349,20 @@ async def test_a_window_pauses_the_engine_only_where_it_may() -> None:
             told = [event for report in window.reports for event in report.events]
             assert any("without control" in getattr(event, "text", "") for event in told) != gives_control
             window.post(Resume())
+
+
+async def test_what_was_not_sent_does_not_travel() -> None:
+    async with (
+        lending() as (served, _),
+        Proxy(served.port).listening() as proxy,
+        opened(to(proxy)) as window,
+    ):
+        before = proxy.num_bytes_up
+        draft = random.Random(1).randbytes(10_000).hex()  # which compression leaves large
+        window.post(ReadAhead(Request("draft", "chat", (Message(Role.USER, draft),), max_tokens=0)))
+        window.ask("r", max_tokens=4)
+        await until(is_answered(window, "r"))
+        assert proxy.num_bytes_up - before < 2000
 
 
 async def test_pictures_travel_once() -> None:
