@@ -9,6 +9,7 @@ import errno
 import hashlib
 import json
 import os
+import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ import aiohttp
 from app.models.off_loop import off_loop
 from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import Server
+from app.system.keepalive import keep_alive
 from app.system.proxies import proxy_for
 from app.system.said import Said, said
 
@@ -26,6 +28,7 @@ T = TypeVar("T")
 
 CONNECT_S, ASKING_S, POLL_S = 10.0, 15.0, 0.05
 SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
+QUIET_S, KNOCK_EVERY_S = 30, 10  # whether its machine is still there is asked meanwhile
 LINE_BYTES, MAX_BYTES = 2**21, 2**24  # of an event of a stream, and of another answer
 
 
@@ -98,9 +101,9 @@ class Web:
         url = self.server.url + path
         with self._failures_said():
             proxy = await off_loop(proxy_for, url)
-            socket: aiohttp.ClientWebSocketResponse[bool]
-            socket = await self._opened().ws_connect(url, proxy=proxy, **options)
-            return socket
+            connected: aiohttp.ClientWebSocketResponse[bool]
+            connected = await self._opened().ws_connect(url, proxy=proxy, **options)
+            return connected
 
     @contextlib.contextmanager
     def _failures_said(self) -> Iterator[None]:
@@ -127,13 +130,22 @@ class Web:
         if self._session is None:
             key, pin = self.server.key, bytes.fromhex(self.server.fingerprint.replace(":", ""))
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=_Pinned(pin) if pin else True),
+                connector=aiohttp.TCPConnector(
+                    limit=0, ssl=_Pinned(pin) if pin else True, socket_factory=_socket
+                ),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=SILENCE_S),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": "skein"} | ({"Authorization": f"Bearer {key}"} if key else {}),
                 read_bufsize=LINE_BYTES,
             )
         return self._session
+
+
+def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    family, kind, protocol, _, _ = address
+    connection = socket.socket(family, kind, protocol)
+    keep_alive(connection, QUIET_S, KNOCK_EVERY_S)
+    return connection
 
 
 async def unless_cancelled(work: Coroutine[Any, Any, T], on_progress: Callable[[float], bool]) -> T:
