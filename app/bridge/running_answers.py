@@ -233,7 +233,7 @@ class RunningAnswers(QObject):
     def apply(self, *outputs: Output) -> None:
         """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
         if answer := self._answers.get(outputs[-1].request_id):
-            answer.take(outputs, self._answerer(answer))
+            answer.take(outputs, self._answerer(answer, outputs[0].model))
 
     def _rounds(self, answer: RunningAnswer) -> ToolRounds:
         listener = Listener(
@@ -255,10 +255,11 @@ class RunningAnswers(QObject):
         """For the inspector: the engine knows the sequence, and what else happened then."""
         self._engine.post(NoteTool(self._chat_id_of(answer), tool, seconds))
 
-    def _answerer(self, answer: RunningAnswer) -> str:
-        """The model, and what it was asked with if that is not the chat's own."""
+    def _answerer(self, answer: RunningAnswer, told: str = "") -> str:
+        """The model, as it was `told` or asked, and what it was asked with if that is not the chat's own."""
         model = self._engine.model_at(answer.model_address or self._engine.address)
-        return " · ".join(filter(None, (model.title if model else "", answer.way_name)))
+        title = told or (model.title if model else "")
+        return " · ".join(filter(None, (title, answer.way_name)))
 
     def _chat_id_of(self, answer: RunningAnswer) -> str:
         return f"{self._chat.id}{WAY}{answer.way_number}" if answer.way_number else self._chat.id

@@ -47,11 +47,12 @@ def open_openai(
 ) -> Iterator[tuple[ModelInfo, OpenAiEngine]]:
     """Asks the server for its model. Call `run` on this thread. Raises ModelLoadError."""
     assert params.server
-    web, name = Web(params.server), params.path.as_posix()
+    web = Web(params.server)
     with asyncio.Runner() as runner:
         try:
             told = runner.run(unless_cancelled(introduced(web), on_progress))
-            yield told.model(name, params.server.url), OpenAiEngine(web, name, told, runner, on_reports_ready)
+            model = told.model(params.path.as_posix(), params.server.url)
+            yield model, OpenAiEngine(web, model, told, runner, on_reports_ready)
         except ServerError as error:
             raise ModelLoadError(str(error)) from error
         finally:
@@ -62,13 +63,13 @@ class OpenAiEngine(CommandLoop[Never]):
     def __init__(
         self,
         web: Web,
-        name: str,
+        model: ModelInfo,
         told: Introduction,
         runner: asyncio.Runner,
         on_reports_ready: Callable[[], None],
     ) -> None:
         super().__init__(lambda: None, on_reports_ready)
-        self._web, self._name, self._told, self._runner = web, name, told, runner
+        self._web, self._model, self._told, self._runner = web, model, told, runner
         self._loop = runner.get_loop()
         self._running: dict[OpenAiAnswer, asyncio.Task[FinishReason]] = {}
         self._is_watched = False
@@ -124,7 +125,7 @@ class OpenAiEngine(CommandLoop[Never]):
         if isinstance(command, WatchCells):
             self._is_watched = command.is_watching
         if isinstance(command, Submit):
-            answer = OpenAiAnswer(command.request)
+            answer = OpenAiAnswer(command.request, self._model)
             task = asyncio.ensure_future(self._take(answer))
             self._running[answer] = task
             task.add_done_callback(partial(self._end, answer))
@@ -139,7 +140,8 @@ class OpenAiEngine(CommandLoop[Never]):
         """Why it ended. Raises ServerError, RequestError, and others for what is no answer."""
         if answer.request.max_tokens == 0:
             return FinishReason.LENGTH
-        path, body = path_and_body(answer.request, self._name, self._told.program)
+        name, program = self._model.path.as_posix(), self._told.program
+        path, body = path_and_body(answer.request, name, program)
         async with contextlib.aclosing(self._web.events(path, body)) as chunks:
             async for chunk in chunks:
                 self._report((answer.take(chunk),))

@@ -102,6 +102,19 @@ async def test_an_answer_comes_piece_by_piece_with_the_servers_own_numbers():
     assert set(fake.keys) == {"Bearer secret"}
 
 
+@pytest.mark.parametrize(
+    ("told", "title"),
+    [("Qwen/Qwen3-0.6B", ""), ("/models/other.gguf", "other · 127.0.0.1"), ("", ""), (None, "")],
+)
+async def test_a_server_that_has_another_model_by_now_says_who_wrote_the_answer(told, title):
+    fake = FakeServer()
+    fake.answers = [[text("Hello") | {"model": told}, text(reason="stop") | {"model": told}]]
+    async with chatting(fake) as chat:
+        chat.ask()
+        await chat.end()
+    assert {output.model.partition(":")[0] for output in chat.of()} == {title}
+
+
 async def test_an_answer_that_is_written_is_seen_to_be():
     fake, gate = FakeServer(), asyncio.Event()
     first = asyncio.Event()
