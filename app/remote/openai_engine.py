@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Never, TypeVar
 
 from app.engine.running import CommandLoop
 from app.protocol.commands import Command, Submit, WatchCells, ends
-from app.protocol.errors import EngineError, ModelLoadError, RequestError
-from app.protocol.load import LoadParams
+from app.protocol.errors import EngineError, RequestError
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
@@ -28,7 +28,7 @@ from app.remote.introduction import Introduction, introduced
 from app.remote.openai_answer import OpenAiAnswer
 from app.remote.openai_body import path_and_body, unknown_sampling
 from app.remote.server_metrics import ServerMetrics
-from app.remote.web import ServerError, Web, unless_cancelled
+from app.remote.web import ServerError, Web
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -41,36 +41,15 @@ NOT_TOLD = said("not told by this server")
 ASK_EVERY_S = 1.0
 
 
-@contextlib.contextmanager
-def open_openai(
-    params: LoadParams, on_progress: Callable[[float], bool], on_reports_ready: Callable[[], None]
-) -> Iterator[tuple[ModelInfo, OpenAiEngine]]:
-    """Asks the server for its model. Call `run` on this thread. Raises ModelLoadError."""
-    assert params.server
-    web = Web(params.server)
-    with asyncio.Runner() as runner:
-        try:
-            told = runner.run(unless_cancelled(introduced(web), on_progress))
-            model = told.model(params.path.as_posix(), params.server.url)
-            yield model, OpenAiEngine(web, model, told, runner, on_reports_ready)
-        except ServerError as error:
-            raise ModelLoadError(str(error)) from error
-        finally:
-            runner.run(web.close())
-
-
 class OpenAiEngine(CommandLoop[Never]):
     def __init__(
-        self,
-        web: Web,
-        model: ModelInfo,
-        told: Introduction,
-        runner: asyncio.Runner,
-        on_reports_ready: Callable[[], None],
+        self, web: Web, name: Path, runner: asyncio.Runner, on_reports_ready: Callable[[], None]
     ) -> None:
         super().__init__(lambda: None, on_reports_ready)
-        self._web, self._model, self._told, self._runner = web, model, told, runner
-        self._loop = runner.get_loop()
+        self._web, self._name = web, name.as_posix()
+        self._runner, self._loop = runner, runner.get_loop()
+        self._told: Introduction
+        self._model: ModelInfo
         self._running: dict[OpenAiAnswer, asyncio.Task[FinishReason]] = {}
         self._is_watched = False
         self._has_to_ask = asyncio.Event()  # somebody watches, or an answer runs
@@ -95,6 +74,15 @@ class OpenAiEngine(CommandLoop[Never]):
             self._loop.call_soon_threadsafe(callback, *arguments)
 
     # The engine thread only.
+
+    async def connect(self) -> ModelInfo:
+        """Raises ServerError."""
+        self._told = await introduced(self._web)
+        self._model = self._told.model(self._name, self._web.server.url)
+        return self._model
+
+    async def close(self) -> None:
+        await self._web.close()
 
     def run(self) -> None:
         self._runner.run(self._serve())
@@ -140,8 +128,7 @@ class OpenAiEngine(CommandLoop[Never]):
         """Why it ended. Raises ServerError, RequestError, and others for what is no answer."""
         if answer.request.max_tokens == 0:
             return FinishReason.LENGTH
-        name, program = self._model.path.as_posix(), self._told.program
-        path, body = path_and_body(answer.request, name, program)
+        path, body = path_and_body(answer.request, self._name, self._told.program)
         async with contextlib.aclosing(self._web.events(path, body)) as chunks:
             async for chunk in chunks:
                 self._report((answer.take(chunk),))

@@ -10,9 +10,10 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 import aiohttp
@@ -22,7 +23,6 @@ from app.engine.running import CommandLoop
 from app.protocol.commands import Command, ReadAhead, Submit, ends
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadError
 from app.protocol.events import EventKind, Told
-from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
@@ -38,7 +38,7 @@ from app.remote.link import (
     Link,
     first_message,
 )
-from app.remote.web import ServerError, Web, unless_cancelled
+from app.remote.web import ServerError, Web
 from app.system.said import said, unpacked
 
 if TYPE_CHECKING:
@@ -53,28 +53,12 @@ TAKE_LEAVE = aiohttp.ClientWSTimeout(ws_close=BYE_S)
 RETRY_S: Sequence[float] = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)  # and on with the last
 
 
-@contextlib.contextmanager
-def open_skein(
-    params: LoadParams, on_progress: Callable[[float], bool], on_reports_ready: Callable[[], None]
-) -> Iterator[tuple[ModelInfo, SkeinEngine]]:
-    """Call `run` on this thread. Raises ModelLoadError."""
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        engine = SkeinEngine(params, runner, on_reports_ready)
-        try:
-            yield runner.run(unless_cancelled(engine.connect(), on_progress)), engine
-        except ServerError as error:
-            raise ModelLoadError(str(error)) from error
-        finally:
-            runner.run(engine.close())
-
-
 class SkeinEngine(CommandLoop[Never]):
     def __init__(
-        self, params: LoadParams, runner: asyncio.Runner, on_reports_ready: Callable[[], None]
+        self, web: Web, name: Path, runner: asyncio.Runner, on_reports_ready: Callable[[], None]
     ) -> None:
         super().__init__(lambda: None, on_reports_ready)
-        assert params.server
-        self._web, self._name = Web(params.server), params.path
+        self._web, self._name = web, name
         self._runner, self._loop = runner, runner.get_loop()
         self._link = Link(self._on_message, Files())
         self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None

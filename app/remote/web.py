@@ -11,22 +11,20 @@ import json
 import os
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from app.models.off_loop import off_loop
-from app.protocol.errors import EngineError, ModelLoadCancelledError
+from app.protocol.errors import EngineError
 from app.protocol.load import Server
 from app.system.keepalive import keep_alive
 from app.system.proxies import proxy_for
 from app.system.said import Said, said
 
-T = TypeVar("T")
-
-CONNECT_S, ASKING_S, POLL_S = 10.0, 15.0, 0.05
+CONNECT_S, ASKING_S = 10.0, 15.0
 SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
 QUIET_S, KNOCK_EVERY_S = 30, 10  # whether its machine is still there is asked meanwhile
 LINE_BYTES, MAX_BYTES = 2**21, 2**24  # of an event of a stream, and of another answer
@@ -146,16 +144,6 @@ def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
     connection = socket.socket(family, kind, protocol)
     keep_alive(connection, QUIET_S, KNOCK_EVERY_S)
     return connection
-
-
-async def unless_cancelled(work: Coroutine[Any, Any, T], on_progress: Callable[[float], bool]) -> T:
-    """Raises ModelLoadCancelledError once `on_progress` returns False."""
-    working = asyncio.ensure_future(work)
-    while not (await asyncio.wait([working], timeout=POLL_S))[0]:
-        if not on_progress(0.0):
-            working.cancel()
-            raise ModelLoadCancelledError("It was called off.")
-    return working.result()
 
 
 class _Pinned(aiohttp.Fingerprint):
