@@ -20,6 +20,7 @@ from app.protocol.request import OTHER, Request
 T = TypeVar("T")
 
 NAMES = ("chat_id", "new_chat_id", "request_id", "query_id")
+SHOWN = ("spans", "slots", "events", "leases", "hibernated", "waiting", "encodings")
 STATES = ("slots", "cells", "hibernated", "waiting", "encodings")
 MAX_ASKED = 100_000  # tokens that it may still get the texts of
 
@@ -61,26 +62,15 @@ class LentView:
     # What it sees.
 
     def shown(self, report: StepReport) -> StepReport:
-        def each(values: Iterable[T]) -> tuple[T, ...]:
-            return tuple(map(self._shown, values))
-
         own_leases = [lease for lease in report.leases if self.is_own(lease.chat_id)]
         self._note_asked(token for one in own_leases for token in (*one.common, *one.held, *one.wanted))
-        pause = report.pause
-        return replace(
-            report,
-            outputs=each(one for one in report.outputs if self.is_own(one.request_id)),
-            spans=each(report.spans),
-            slots=each(report.slots),
-            events=each(report.events),
-            leases=each(report.leases),
-            hibernated=each(report.hibernated),
-            waiting=each(report.waiting),
-            encodings=each(report.encodings),
-            pause=replace(pause, planned=each(pause.planned)) if pause else None,
-            answers=tuple(self._answers(report.answers)),
-            cell_map=self._cells(report) if report.cell_map else None,
-        )
+        shown: dict[str, Any] = {name: tuple(map(self._shown, getattr(report, name))) for name in SHOWN}
+        outputs = tuple(self._shown(one) for one in report.outputs if self.is_own(one.request_id))
+        if pause := report.pause:
+            pause = replace(pause, planned=tuple(map(self._shown, pause.planned)))
+        cell_map = self._cells(report) if report.cell_map else None
+        answers = tuple(self._answers(report.answers))
+        return replace(report, outputs=outputs, pause=pause, answers=answers, cell_map=cell_map, **shown)
 
     def _answers(self, answers: Iterable[Answer]) -> Iterator[Answer]:
         """Those to its own questions."""

@@ -188,13 +188,11 @@ class ReportWriter:
         same = tuple(name for name in STATES if former and getattr(report, name) == getattr(former, name))
         blank: dict[str, Any] = {name: _NOTHING.get(name) for name in same if name != "cells"}
         told = replace(report, **blank)
-        cells = report.cell_map
-        if cells is None:
-            return _Told(told, same, False)
-        former_map, self._map = self._map, cells
-        if former_map is None or _shapes(former_map) != _shapes(cells):
-            return _Told(told, same, False)
-        return _Told(replace(told, cell_map=_changes(cells, former_map)), same, True)
+        cells, former_map = report.cell_map, self._map
+        self._map = cells or former_map
+        if cells and former_map and _shapes(cells) == _shapes(former_map):
+            return _Told(replace(told, cell_map=_changes(cells, former_map)), same, True)
+        return _Told(told, same, False)
 
 
 class ReportReader:

@@ -106,7 +106,7 @@ class SkeinEngine(CommandLoop[Never]):
     def run(self) -> None:
         """Returns after `stop`. Raises EngineError when the engine there is gone."""
         try:
-            self._runner.run(self._talk())
+            self._runner.run(self._serve())
         except WireError as error:
             raise self._web.strange() from error
 
@@ -142,14 +142,11 @@ class SkeinEngine(CommandLoop[Never]):
 
     def _said(self, error: ServerError) -> ServerError:
         host = self._web.host
-        match error.status:
-            case 404:
-                text = said("{host} does not lend its engine (skein serve --engine).", host=host)
-                return ServerError(text, error.status)
-            case 503:
-                text = said("The model at {host} is being loaded. Try again in a moment.", host=host)
-                return ServerError(text, error.status)
-        return error
+        texts = {
+            404: said("{host} does not lend its engine (skein serve --engine).", host=host),
+            503: said("The model at {host} is being loaded. Try again in a moment.", host=host),
+        }
+        return ServerError(texts.get(error.status, str(error)), error.status)
 
     def _welcomed(self, welcome: dict[str, Any], model: list[bytes]) -> ModelInfo:
         if "refusal" in welcome:
@@ -173,35 +170,34 @@ class SkeinEngine(CommandLoop[Never]):
             else:
                 return
 
-    async def _talk(self) -> None:
-        while not self._stopped.is_set():
-            assert self._socket
-            talking = asyncio.ensure_future(self._link.run(self._socket, self._num_seen_there))
-            await self._unless_stopped(talking)
-            if self._stopped.is_set():
-                self._link.put({"do": "bye"})
-                await asyncio.wait({talking}, timeout=BYE_S)
-                break
-            self._tell_trouble(
-                said(
-                    "The connection to {host} is broken. Answers go on there, and Skein connects again.",
-                    host=self._web.host,
-                )
-            )
-            connecting = asyncio.ensure_future(self._connect_again())
-            await self._unless_stopped(connecting)
-            connecting.cancel()
-            if not self._stopped.is_set():
-                self._tell_trouble("")
+    async def _serve(self) -> None:
+        """Until it is stopped, or `_talk` has failed."""
+        talking = asyncio.ensure_future(self._talk())
+        stopping = asyncio.ensure_future(self._stopped.wait())
+        await asyncio.wait((talking, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if talking.done():
+            talking.result()
+        self._link.put({"do": "bye"})
+        await asyncio.wait((talking,), timeout=0 if self._last.trouble else BYE_S)
+        talking.cancel()
+        await asyncio.gather(talking, return_exceptions=True)
         self._end(*self._open.values(), reason=FinishReason.ABORT)
 
-    async def _unless_stopped(self, task: asyncio.Future[None]) -> None:
-        stopping = asyncio.ensure_future(self._stopped.wait())
-        both: tuple[asyncio.Future[Any], ...] = (task, stopping)
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        if task.done():
-            task.result()
+    async def _talk(self) -> None:
+        host = self._web.host
+        while not self._stopped.is_set():
+            assert self._socket
+            await self._link.run(self._socket, self._num_seen_there)
+            if not self._stopped.is_set():
+                self._tell_trouble(
+                    said(
+                        "The connection to {host} is broken. Answers go on there, and Skein connects again.",
+                        host=host,
+                    )
+                )
+                await self._connect_again()
+                self._tell_trouble("")
 
     def _put(self, command: Command) -> None:
         if isinstance(command, ReadAhead):  # what was not sent stays on this machine

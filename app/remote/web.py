@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,7 +22,7 @@ from app.protocol.errors import EngineError
 from app.protocol.load import Server
 from app.system.keepalive import keep_alive
 from app.system.proxies import proxy_for
-from app.system.said import Said, said
+from app.system.said import said
 
 CONNECT_S, ASKING_S = 10.0, 15.0
 SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
@@ -86,27 +86,27 @@ class Web:
 
     @contextlib.asynccontextmanager
     async def _response(self, method: str, path: str, **how: Any) -> AsyncIterator[aiohttp.ClientResponse]:
-        url, how = self.server.url + path, {"allow_redirects": False, **how}
-        with self._failures_said():
-            proxy = await off_loop(proxy_for, url)
-            async with self._opened().request(method, url, proxy=proxy, **how) as response:
-                if response.status != 200:
-                    raise self._refusal(response.status, _read(await response.content.read(MAX_BYTES)))
-                yield response
+        async with (
+            self._way(path) as (url, proxy),
+            self._opened().request(method, url, proxy=proxy, allow_redirects=False, **how) as response,
+        ):
+            if response.status != 200:
+                raise self._refusal(response.status, _read(await response.content.read(MAX_BYTES)))
+            yield response
 
     async def socket(self, path: str, **options: Any) -> aiohttp.ClientWebSocketResponse[bool]:
         """A WebSocket, to be closed before this one is. Raises ServerError."""
-        url = self.server.url + path
-        with self._failures_said():
-            proxy = await off_loop(proxy_for, url)
+        async with self._way(path) as (url, proxy):
             connected: aiohttp.ClientWebSocketResponse[bool]
             connected = await self._opened().ws_connect(url, proxy=proxy, **options)
             return connected
 
-    @contextlib.contextmanager
-    def _failures_said(self) -> Iterator[None]:
+    @contextlib.asynccontextmanager
+    async def _way(self, path: str) -> AsyncIterator[tuple[str, str | None]]:
+        """URL and proxy. What fails within the block raises ServerError."""
+        url = self.server.url + path
         try:
-            yield
+            yield url, await off_loop(proxy_for, url)
         except aiohttp.WSServerHandshakeError as error:
             raise self._refusal(error.status, error.message) from error
         except (aiohttp.ClientSSLError, aiohttp.ServerFingerprintMismatch) as error:
@@ -122,7 +122,16 @@ class Web:
             raise ServerError(text) from error
 
     def _refusal(self, status: int, answer: Any) -> ServerError:
-        return ServerError(_sentence(self.host, status, _reason(answer) or f"HTTP {status}"), status)
+        host, reason = self.host, _reason(answer) or f"HTTP {status}"
+        if status in (401, 403):
+            text = said("{host} refuses the key. Change it under Model → Add an engine….", host=host)
+        elif status == 429:
+            text = said("{host} is busy: {reason} Try again later.", host=host, reason=reason)
+        elif status >= 500:
+            text = said("{host} has an error: {reason}", host=host, reason=reason)
+        else:
+            text = said("{host} refused: {reason}", host=host, reason=reason)
+        return ServerError(text, status)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -178,13 +187,3 @@ def _reason(answer: Any) -> str:
         if isinstance(answer, dict) and answer.get(name):
             return _reason(answer[name])
     return str(answer).strip()[:300]
-
-
-def _sentence(host: str, status: int, reason: str) -> Said:
-    if status in (401, 403):
-        return said("{host} refuses the key. Change it under Model → Add an engine….", host=host)
-    if status == 429:
-        return said("{host} is busy: {reason} Try again later.", host=host, reason=reason)
-    if status >= 500:
-        return said("{host} has an error: {reason}", host=host, reason=reason)
-    return said("{host} refused: {reason}", host=host, reason=reason)
