@@ -11,7 +11,7 @@ from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.errors import EngineError
 from app.protocol.media import Media
 from app.protocol.request import Request
-from app.protocol.wire import Kind, WireError, packed_error, unpacked_error
+from app.protocol.wire import Kind, WireError, unpacked_error
 from app.system.said import said
 
 T = TypeVar("T")
@@ -93,8 +93,3 @@ def work_of(name: object, packed: Sequence[bytes]) -> Callable[[PromptBuilder], 
         return result.packed(found.token_ids if isinstance(found, Prompt) else found)
 
     return work
-
-
-def answer_of(done: Future[list[bytes]]) -> Answer:
-    error = done.exception()
-    return ({"error": packed_error(error)}, []) if error else ({}, done.result())
