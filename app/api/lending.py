@@ -34,7 +34,7 @@ from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, SlotAnswer, StepReport
 from app.protocol.request import Caller, Request
 from app.protocol.wire import COMMAND, MODEL, ReportWriter, WireError, frame, packed_error
-from app.remote.link import HEARTBEAT_S, MAX_FRAME_BYTES, PATH, VERSION, Files, Link, first_message
+from app.remote.link import HEARTBEAT_S, MAX_FRAME_BYTES, PATH, STAYS, VERSION, Files, Link, first_message
 from app.system.said import packed, said
 
 HELLO_S = 10.0
@@ -43,9 +43,7 @@ STATES_S = 0.1  # between two reports with all states
 MANY_BYTES, MOST_BYTES = 2 << 20, 16 << 20  # unread: from there on outputs alone; then the window is given up
 MAX_WINDOWS, MAX_REQUESTS, MAX_CHATS, MAX_QUESTIONS = 64, 256, 10_000, 16
 CONTROL = (commands.Pause, commands.Resume, commands.StepOnce, commands.RunUntil)
-# About these the lender alone decides. What is aborted is withdrawn, one by one.
-IGNORED = commands.SetFront, commands.SetSpeed, commands.KeepCells, commands.Pin, commands.ReadAhead
-ABORTS = commands.Abort, commands.AbortAll
+IGNORED = (*STAYS, commands.Abort, commands.AbortAll)  # what is aborted is withdrawn, one by one
 NOT_LENT = said("This engine is lent without control: it cannot be paused from here (--engine-control).")
 
 
@@ -243,7 +241,7 @@ class _Window:
                 self._say(answers=(SlotAnswer(query_id, refusal=NOT_LENT),))
             case _ if isinstance(command, CONTROL) and not self._lender.gives_control:
                 self._say(events=(Told(EventKind.CONNECTION, NOT_LENT),))
-            case _ if isinstance(command, IGNORED + ABORTS):
+            case _ if isinstance(command, IGNORED):
                 pass
             case _:
                 _check(command, self.client.model)

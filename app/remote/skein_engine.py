@@ -20,7 +20,7 @@ import aiohttp
 
 from app.engine.prompts.prompts_elsewhere import GONE, Answer, PromptsElsewhere
 from app.engine.running import CommandLoop
-from app.protocol.commands import Command, ReadAhead, Submit, ends
+from app.protocol.commands import Command, Submit, ends
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadError
 from app.protocol.events import EventKind, Told
 from app.protocol.model import ModelInfo
@@ -33,6 +33,7 @@ from app.remote.link import (
     MAX_FRAME_BYTES,
     NOT_UNDERSTOOD,
     PATH,
+    STAYS,
     VERSION,
     Files,
     Link,
@@ -200,7 +201,7 @@ class SkeinEngine(CommandLoop[Never]):
                 self._tell_trouble("")
 
     def _put(self, command: Command) -> None:
-        if isinstance(command, ReadAhead):  # what was not sent stays on this machine
+        if isinstance(command, STAYS):
             return
         text, *files = COMMAND.packed(command)
         if isinstance(command, Submit):

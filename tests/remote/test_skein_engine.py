@@ -8,6 +8,7 @@ import hashlib
 import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -23,6 +24,7 @@ from app.protocol.commands import (
     AbortAll,
     DescribeTokens,
     Forget,
+    KeepCells,
     Pause,
     ReadAhead,
     Resume,
@@ -32,6 +34,7 @@ from app.protocol.commands import (
     WatchCells,
 )
 from app.protocol.errors import EngineCrashedError, InvalidRequestError, ModelLoadError
+from app.protocol.load import CellStore
 from app.protocol.media import Media, MediaKind
 from app.protocol.output import FinishReason
 from app.protocol.report import CellUsage, ChatTokens, SlotAnswer, SlotState, TokenTexts
@@ -351,15 +354,24 @@ async def test_a_window_pauses_the_engine_only_where_it_may() -> None:
             window.post(Resume())
 
 
-async def test_what_was_not_sent_does_not_travel() -> None:
+LONG = random.Random(1).randbytes(10_000)  # which compression leaves long
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        ReadAhead(Request("draft", "chat", (Message(Role.USER, LONG.hex()),), max_tokens=0)),
+        KeepCells(CellStore(Path("cells"), key=LONG)),
+    ],
+)
+async def test_what_was_not_sent_does_not_travel(secret: Any) -> None:
     async with (
         lending() as (served, _),
         Proxy(served.port).listening() as proxy,
         opened(to(proxy)) as window,
     ):
         before = proxy.num_bytes_up
-        draft = random.Random(1).randbytes(10_000).hex()  # which compression leaves large
-        window.post(ReadAhead(Request("draft", "chat", (Message(Role.USER, draft),), max_tokens=0)))
+        window.post(secret)
         window.ask("r", max_tokens=4)
         await until(is_answered(window, "r"))
         assert proxy.num_bytes_up - before < 2000
