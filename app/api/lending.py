@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -77,7 +77,7 @@ class Lender:
             raise unavailable(NO_MODEL)
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_FRAME_BYTES)
         await socket.prepare(request)
-        try:
+        with suppress(WireError, LookupError, TimeoutError, ConnectionError):
             async with asyncio.timeout(HELLO_S):
                 hello, _ = await first_message(socket)
             if refusal := self._refusal(hello):
@@ -86,8 +86,6 @@ class Lender:
                 await window.talk(socket, hello["seen"])
             else:
                 await socket.send_bytes(frame({"is_gone": True}))
-        except (WireError, LookupError, TimeoutError, ConnectionError):
-            pass
         await socket.close()
         return socket
 

@@ -91,16 +91,12 @@ class SkeinEngine(CommandLoop[Never]):
     def _ask(self, name: str, arguments: list[bytes]) -> Answer:
         """On the prompt thread."""
         asked: Future[Answer] = Future()
-        try:
+        with contextlib.suppress(RuntimeError):  # it has ended
             self._loop.call_soon_threadsafe(self._put_question, asked, name, arguments)
-        except RuntimeError:
-            raise EngineError(GONE) from None
-        while True:
-            try:
+        while not self._loop.is_closed():
+            with contextlib.suppress(TimeoutError):
                 return asked.result(POLL_S)
-            except TimeoutError:
-                if self._loop.is_closed():
-                    raise EngineError(GONE) from None
+        raise EngineError(GONE)
 
     # The engine thread only.
 
@@ -186,19 +182,18 @@ class SkeinEngine(CommandLoop[Never]):
         self._end(*self._open.values(), reason=FinishReason.ABORT)
 
     async def _talk(self) -> None:
-        host = self._web.host
-        while not self._stopped.is_set():
+        trouble = said(
+            "The connection to {host} is broken. Answers go on there, and Skein connects again.",
+            host=self._web.host,
+        )
+        while True:
             assert self._socket
             await self._link.run(self._socket, self._num_seen_there)
-            if not self._stopped.is_set():
-                self._tell_trouble(
-                    said(
-                        "The connection to {host} is broken. Answers go on there, and Skein connects again.",
-                        host=host,
-                    )
-                )
-                await self._connect_again()
-                self._tell_trouble("")
+            if self._stopped.is_set():
+                return
+            self._tell_trouble(trouble)
+            await self._connect_again()
+            self._tell_trouble("")
 
     def _put(self, command: Command) -> None:
         if isinstance(command, STAYS):
