@@ -11,8 +11,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -24,7 +23,7 @@ from app.api.engine_client import CALLER, NO_MODEL, EngineClient
 from app.api.errors import ApiError, unavailable
 from app.api.lent_view import LentView, outputs_alone, thinned
 from app.api.state import ServedModel, ServedModels
-from app.engine.prompts.prompts_elsewhere import answer_of, work_of
+from app.engine.prompts.prompts_elsewhere import work_of
 from app.protocol import commands
 from app.protocol.commands import Command, ends
 from app.protocol.errors import EngineError
@@ -34,8 +33,8 @@ from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, SlotAnswer, StepReport
 from app.protocol.request import Caller, Request
-from app.protocol.wire import COMMAND, MODEL, ReportWriter, WireError, frame
-from app.remote.link import HEARTBEAT_S, MAX_FRAME_BYTES, PATH, VERSION, Files, Link, first_message
+from app.protocol.wire import COMMAND, MODEL, ReportWriter, WireError, frame, packed_error
+from app.remote.link import HEARTBEAT_S, MAX_FRAME_BYTES, PATH, STAYS, VERSION, Files, Link, first_message
 from app.system.said import packed, said
 
 HELLO_S = 10.0
@@ -44,8 +43,7 @@ STATES_S = 0.1  # between two reports with all states
 MANY_BYTES, MOST_BYTES = 2 << 20, 16 << 20  # unread: from there on outputs alone; then the window is given up
 MAX_WINDOWS, MAX_REQUESTS, MAX_CHATS, MAX_QUESTIONS = 64, 256, 10_000, 16
 CONTROL = (commands.Pause, commands.Resume, commands.StepOnce, commands.RunUntil)
-# Every window says these of itself. The lender alone decides about them.
-OURS = (commands.SetFront, commands.SetSpeed, commands.KeepCells, commands.Pin)
+IGNORED = (*STAYS, commands.Abort, commands.AbortAll)  # what is aborted is withdrawn, one by one
 NOT_LENT = said("This engine is lent without control: it cannot be paused from here (--engine-control).")
 
 
@@ -79,7 +77,7 @@ class Lender:
             raise unavailable(NO_MODEL)
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_FRAME_BYTES)
         await socket.prepare(request)
-        try:
+        with suppress(WireError, LookupError, TimeoutError, ConnectionError):
             async with asyncio.timeout(HELLO_S):
                 hello, _ = await first_message(socket)
             if refusal := self._refusal(hello):
@@ -88,8 +86,6 @@ class Lender:
                 await window.talk(socket, hello["seen"])
             else:
                 await socket.send_bytes(frame({"is_gone": True}))
-        except (WireError, LookupError, TimeoutError, ConnectionError):
-            pass
         await socket.close()
         return socket
 
@@ -230,10 +226,6 @@ class _Window:
         match command:
             case commands.Submit(request):
                 self._submit(self._allowed(request))
-            case commands.ReadAhead(request):
-                self.client.post(commands.ReadAhead(self._allowed(request)))
-            case commands.Abort() | commands.AbortAll():
-                pass
             case commands.Forget(chat_id):
                 self._chats.discard(chat_id)
                 self.client.post(command)
@@ -247,7 +239,7 @@ class _Window:
                 self._say(answers=(SlotAnswer(query_id, refusal=NOT_LENT),))
             case _ if isinstance(command, CONTROL) and not self._lender.gives_control:
                 self._say(events=(Told(EventKind.CONNECTION, NOT_LENT),))
-            case _ if isinstance(command, OURS):
+            case _ if isinstance(command, IGNORED):
                 pass
             case _:
                 _check(command, self.client.model)
@@ -304,15 +296,14 @@ class _Window:
         task.add_done_callback(self._tasks.discard)
 
     async def _answered(self, number: int, name: object, arguments: list[bytes]) -> None:
-        done: Future[list[bytes]] = Future()
+        answer, value = {"do": "answer", "id": number}, []
         try:
-            done.set_result(await self.client.use_prompts(work_of(name, arguments)))
+            value = await self.client.use_prompts(work_of(name, arguments))
         except ApiError as error:
-            done.set_exception(EngineError(str(error)))
+            answer["error"] = packed_error(EngineError(str(error)))
         except Exception as error:  # the window gets it with the answer
-            done.set_exception(error)
-        answer, value = answer_of(done)
-        self._link.put({"do": "answer", "id": number} | answer, *value)
+            answer["error"] = packed_error(error)
+        self._link.put(answer, *value)
 
 
 def _check(command: Command, model: ModelInfo) -> None:

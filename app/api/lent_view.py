@@ -13,13 +13,14 @@ from dataclasses import fields, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-from app.protocol.commands import Command, DescribeTokens, ReadAhead, RunUntil, Submit, Tokenize
+from app.protocol.commands import Command, DescribeTokens, RunUntil, Submit, Tokenize
 from app.protocol.report import Answer, CellCheck, CellMap, StepReport, TokenizedText, TokenTexts
 from app.protocol.request import OTHER, Request
 
 T = TypeVar("T")
 
 NAMES = ("chat_id", "new_chat_id", "request_id", "query_id")
+SHOWN = ("spans", "slots", "events", "leases", "hibernated", "waiting", "encodings")
 STATES = ("slots", "cells", "hibernated", "waiting", "encodings")
 MAX_ASKED = 100_000  # tokens that it may still get the texts of
 
@@ -43,8 +44,8 @@ class LentView:
 
     def named_command(self, command: Command) -> Command:
         match command:
-            case Submit(request) | ReadAhead(request):
-                return replace(command, request=self.named(request))
+            case Submit(request):
+                return Submit(self.named(request))
             case RunUntil(condition):
                 return RunUntil(self.named(condition))
             case DescribeTokens(token_ids):
@@ -61,26 +62,15 @@ class LentView:
     # What it sees.
 
     def shown(self, report: StepReport) -> StepReport:
-        def each(values: Iterable[T]) -> tuple[T, ...]:
-            return tuple(map(self._shown, values))
-
         own_leases = [lease for lease in report.leases if self.is_own(lease.chat_id)]
         self._note_asked(token for one in own_leases for token in (*one.common, *one.held, *one.wanted))
-        pause = report.pause
-        return replace(
-            report,
-            outputs=each(one for one in report.outputs if self.is_own(one.request_id)),
-            spans=each(report.spans),
-            slots=each(report.slots),
-            events=each(report.events),
-            leases=each(report.leases),
-            hibernated=each(report.hibernated),
-            waiting=each(report.waiting),
-            encodings=each(report.encodings),
-            pause=replace(pause, planned=each(pause.planned)) if pause else None,
-            answers=tuple(self._answers(report.answers)),
-            cell_map=self._cells(report) if report.cell_map else None,
-        )
+        shown: dict[str, Any] = {name: tuple(map(self._shown, getattr(report, name))) for name in SHOWN}
+        outputs = tuple(self._shown(one) for one in report.outputs if self.is_own(one.request_id))
+        if pause := report.pause:
+            pause = replace(pause, planned=tuple(map(self._shown, pause.planned)))
+        cell_map = self._cells(report) if report.cell_map else None
+        answers = tuple(self._answers(report.answers))
+        return replace(report, outputs=outputs, pause=pause, answers=answers, cell_map=cell_map, **shown)
 
     def _answers(self, answers: Iterable[Answer]) -> Iterator[Answer]:
         """Those to its own questions."""

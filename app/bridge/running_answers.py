@@ -235,7 +235,7 @@ class RunningAnswers(QObject):
     def apply(self, *outputs: Output) -> None:
         """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
         if answer := self._answers.get(outputs[-1].request_id):
-            answer.take(outputs, self._answerer(answer))
+            answer.take(outputs, self._answerer(answer, outputs[0].model))
 
     def _rounds(self, answer: RunningAnswer) -> ToolRounds:
         listener = Listener(
@@ -257,10 +257,10 @@ class RunningAnswers(QObject):
         """For the inspector: the engine knows the sequence, and what else happened then."""
         self._engine.post(NoteTool(self._chat_id_of(answer), tool, seconds))
 
-    def _answerer(self, answer: RunningAnswer) -> str:
-        """The model, and what it was asked with if that is not the chat's own."""
+    def _answerer(self, answer: RunningAnswer, told: str = "") -> str:
+        """The model, as it was `told` or asked, and what it was asked with if that is not the chat's own."""
         model = self._engine.model_at(answer.model_address or self._engine.address)
-        title = model.title if model else title_of(name_at(answer.model_address))
+        title = told or (model.title if model else title_of(name_at(answer.model_address)))
         return " · ".join(filter(None, (title, answer.way_name)))
 
     def _chat_id_of(self, answer: RunningAnswer) -> str:

@@ -1,6 +1,7 @@
 """Counts the tokens of unsent text and media for the active model. GUI thread.
 
-Texts are counted beside the engine, in pieces, so that other chats' prompts are not delayed.
+Texts are counted beside the engine, in pieces, so that other chats' prompts are not delayed. Nothing goes to
+another machine to be counted: for a model there they are estimated.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 PIECE_CHARS = 32_000  # some 10 ms
 Counted = str | Media
 MAX_COUNTED_CHARS = 32 * PIECE_CHARS  # of one text; the rest is extrapolated
+USUAL_BYTES_PER_TOKEN = 3  # rather too few
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +73,17 @@ class TokenCounter(QObject):
     def _next(self) -> Counted | None:
         model = self._engine.model
         if not model or model.is_foreign or self._engine.is_asleep:  # does not wake it up
-            return None  # nor send a draft to another host
+            return None
         return next((text for text in self._wanted if text not in self._known), None)
 
     async def _count_all(self) -> None:
         try:
             while (text := self._next()) is not None:
                 model = self._engine.model
-                count = await (self._count_media(text) if isinstance(text, Media) else self._count(text))
+                if model and model.server:
+                    count: TokenCount | None = TokenCount(estimated(text), is_exact=False)
+                else:
+                    count = await (self._count_media(text) if isinstance(text, Media) else self._count(text))
                 if not isValid(self):  # its chat was closed, and asked for this in its last moment
                     return
                 if count and text in self._wanted and model is self._engine.model:
@@ -108,6 +113,11 @@ class TokenCounter(QObject):
         if start >= len(text):
             return TokenCount(num_tokens)
         return TokenCount(num_tokens * len(text) // start, is_exact=False)
+
+
+def estimated(text: Counted) -> int:
+    """Its tokens, for a model on another machine. 0: unknown, as those of a picture are."""
+    return 0 if isinstance(text, Media) else len(text.encode("utf-8", "replace")) // USUAL_BYTES_PER_TOKEN
 
 
 def _num_media_tokens(media: Media, prompts: PromptBuilder) -> int:

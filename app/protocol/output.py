@@ -226,6 +226,7 @@ class Output:
     off; the one that ended the answer is not among them. `stopping_word` is the stop string that ended it.
     `ended_by` is the end token, if logprobs were asked for. `format`, in the first output alone, tells how
     the model writes this answer. `delta` is what `text` means where another program has read it already.
+    `model` is the title of the one that wrote it, where that is not the one that was asked.
     """
 
     request_id: str
@@ -242,6 +243,7 @@ class Output:
     ended_by: SampledToken | None = None
     format: AnswerFormat | None = None
     delta: MessageDelta | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
@@ -56,18 +55,18 @@ class _Named:
     def __get_pydantic_core_schema__(self, union: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         from pydantic_core import core_schema as schema
 
-        pairs: Mapping[Any, CoreSchema] = {
+        pairs: dict[Any, CoreSchema] = {
             kind.__name__: schema.tuple_schema(
                 [schema.literal_schema([kind.__name__]), handler.generate_schema(kind)]
             )
             for kind in get_args(union)
         }
+        pair = schema.tagged_union_schema(pairs, discriminator=_first)
         return schema.no_info_after_validator_function(
             itemgetter(1),
-            schema.tagged_union_schema(dict(pairs), discriminator=_first),
+            pair,
             serialization=schema.plain_serializer_function_ser_schema(
-                lambda value: (type(value).__name__, value),
-                return_schema=schema.tagged_union_schema(dict(pairs), discriminator=_first),
+                lambda value: (type(value).__name__, value), return_schema=pair
             ),
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Annotated, Any, Generic, TypeVar
@@ -158,18 +158,8 @@ STATES = ("slots", "cells", "hibernated", "waiting", "last_check", "pause", "enc
 _NOTHING: dict[str, Any] = {"slots": (), "hibernated": (), "waiting": (), "encodings": (), "trouble": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """`same`: the fields that are as in the report before.
-
-    With `is_change` a cell map is the bits that changed: nearly all are zeros, which compression takes away.
-    """
-
-    report: StepReport
-    same: tuple[str, ...]
-    is_change: bool
-
-
+# Each report with the names of the fields that are as in the one before.
+_Told = tuple[StepReport, tuple[str, ...]]
 _TOLD: Kind[tuple[_Told, ...]] = Kind(tuple[_Told, ...])
 
 
@@ -187,14 +177,9 @@ class ReportWriter:
         former, self._former = self._former, report
         same = tuple(name for name in STATES if former and getattr(report, name) == getattr(former, name))
         blank: dict[str, Any] = {name: _NOTHING.get(name) for name in same if name != "cells"}
-        told = replace(report, **blank)
-        cells = report.cell_map
-        if cells is None:
-            return _Told(told, same, False)
-        former_map, self._map = self._map, cells
-        if former_map is None or _shapes(former_map) != _shapes(cells):
-            return _Told(told, same, False)
-        return _Told(replace(told, cell_map=_changes(cells, former_map)), same, True)
+        if report.cell_map:
+            blank["cell_map"], self._map = _changes(report.cell_map, self._map), report.cell_map
+        return replace(report, **blank), same
 
 
 class ReportReader:
@@ -204,24 +189,25 @@ class ReportReader:
 
     def unpacked(self, packed: Sequence[bytes]) -> list[StepReport]:
         """Raises WireError and InvalidRequestError."""
-        return [self._report(told) for told in _TOLD.unpacked(packed)]
+        return [self._report(*told) for told in _TOLD.unpacked(packed)]
 
-    def _report(self, told: _Told) -> StepReport:
-        if (told.same and not self._former) or not set(told.same) <= set(STATES):
+    def _report(self, told: StepReport, same: tuple[str, ...]) -> StepReport:
+        if (same and not self._former) or not set(same) <= set(STATES):
             raise WireError("there is no report before it")
-        cells = told.report.cell_map
-        if told.is_change and cells:
-            if self._map is None or _shapes(self._map) != _shapes(cells):
-                raise WireError("there is no such cell map before it")
-            cells = _changes(cells, self._map)
-        self._map = cells or self._map
-        same = {name: getattr(self._former, name) for name in told.same}
-        self._former = replace(told.report, cell_map=cells, **same)
+        found = {name: getattr(self._former, name) for name in same}
+        if told.cell_map:
+            found["cell_map"] = self._map = _changes(told.cell_map, self._map)
+        self._former = replace(told, **found)
         return self._former
 
 
-def _changes(cells: CellMap, former: CellMap) -> CellMap:
-    """The bits that changed; with these for `cells`, the cells."""
+def _changes(cells: CellMap, former: CellMap | None) -> CellMap:
+    """The bits that changed; with these for `cells`, the cells. Compression takes nearly all of them away.
+
+    A map of other shapes than the former one is told whole.
+    """
+    if former is None or _shapes(former) != _shapes(cells):
+        return cells
     arrays = (
         cells.pos ^ former.pos,
         cells.token_ids ^ former.token_ids,
@@ -255,13 +241,8 @@ def check_report(report: StepReport) -> None:
             raise ValueError(said("a step has more draft tokens than rows"))
         if len(span.token_bytes) not in (0, 4 * span.num_rows) or not 0 < span.num_rows <= MAX_ROWS:
             raise ValueError(said("the rows of a sequence do not match its tokens"))
-    seq_ids = [
-        *(span.seq_id for span in (*report.spans, *planned)),
-        *(slot.seq_id for slot in report.slots),
-        *(lease.seq_id for lease in report.leases),
-        *(event.seq_id for event in report.events if event.seq_id is not None),
-    ]
-    if not all(0 <= seq_id < MAX_SEQS for seq_id in seq_ids):
+    named = (*report.spans, *planned, *report.slots, *report.leases, *report.events)
+    if not all(one.seq_id is None or 0 <= one.seq_id < MAX_SEQS for one in named):
         raise ValueError(said("it has an invalid sequence id"))
 
 

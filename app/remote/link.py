@@ -16,6 +16,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
+from app.protocol.commands import KeepCells, Pin, ReadAhead, SetFront, SetSpeed
 from app.protocol.errors import RequestError
 from app.protocol.wire import WireError, frame, message_in
 from app.system.worker import Message
@@ -28,6 +29,8 @@ VERSION = 1  # of the messages and all values in them
 MAX_FRAME_BYTES = 64 << 20
 MAX_FILES_BYTES = 256 << 20
 MAX_REPLIES = 16  # that wait to be sent
+# Commands that stay with the window: a draft and a key are secret, and the lender decides about its engine.
+STAYS = (KeepCells, Pin, ReadAhead, SetFront, SetSpeed)
 HEARTBEAT_S = 10.0  # between pings; after half of it without an answer the connection counts as broken
 
 

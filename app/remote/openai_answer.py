@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.chats.thinking import split_thinking
+from app.protocol.model import ModelInfo
+from app.protocol.model_names import title_of
 from app.protocol.output import (
     NO_USAGE,
     FinishReason,
@@ -28,8 +30,9 @@ MAX_CALLS = 32
 
 
 class OpenAiAnswer:
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, model: ModelInfo) -> None:
         self.request, self.usage = request, NO_USAGE
+        self._model, self._written_by = model, ""
         self.finish_reason: FinishReason | None = None
         self._asked_at, self._first_at = time.perf_counter(), 0.0
         start = request.answer_start
@@ -38,6 +41,8 @@ class OpenAiAnswer:
 
     def take(self, chunk: dict[str, Any]) -> Output:
         """Raises KeyError, TypeError and the like for what is no chunk of an answer."""
+        if told_name := chunk.get("model"):
+            self._note_model(title_of(told_name))
         choice: dict[str, Any] = next(iter(chunk.get("choices") or ()), {})
         told = choice.get("delta") or {}
         content = told.get("content") or choice.get("text") or ""
@@ -73,7 +78,12 @@ class OpenAiAnswer:
 
     def _output(self, text: str, delta: MessageDelta, logprobs: tuple[SampledToken, ...] = ()) -> Output:
         ids = self.request.request_id, self.request.chat_id
-        return Output(*ids, text, usage=self.usage, logprobs=logprobs, delta=delta)
+        return Output(*ids, text, usage=self.usage, logprobs=logprobs, delta=delta, model=self._written_by)
+
+    def _note_model(self, name: str) -> None:
+        """Its server may have another one by now."""
+        if name != self._model.name:
+            self._written_by = replace(self._model, name=name).title
 
     def _written(self, delta: MessageDelta) -> str:
         text = delta.reasoning

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Never, TypeVar
 
 from app.engine.running import CommandLoop
 from app.protocol.commands import Command, Submit, WatchCells, ends
-from app.protocol.errors import EngineError, ModelLoadError, RequestError
-from app.protocol.load import LoadParams
+from app.protocol.errors import EngineError, RequestError
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
@@ -28,7 +28,7 @@ from app.remote.introduction import Introduction, introduced
 from app.remote.openai_answer import OpenAiAnswer
 from app.remote.openai_body import path_and_body, unknown_sampling
 from app.remote.server_metrics import ServerMetrics
-from app.remote.web import ServerError, Web, unless_cancelled
+from app.remote.web import ServerError, Web
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -41,35 +41,15 @@ NOT_TOLD = said("not told by this server")
 ASK_EVERY_S = 1.0
 
 
-@contextlib.contextmanager
-def open_openai(
-    params: LoadParams, on_progress: Callable[[float], bool], on_reports_ready: Callable[[], None]
-) -> Iterator[tuple[ModelInfo, OpenAiEngine]]:
-    """Asks the server for its model. Call `run` on this thread. Raises ModelLoadError."""
-    assert params.server
-    web, name = Web(params.server), params.path.as_posix()
-    with asyncio.Runner() as runner:
-        try:
-            told = runner.run(unless_cancelled(introduced(web), on_progress))
-            yield told.model(name, params.server.url), OpenAiEngine(web, name, told, runner, on_reports_ready)
-        except ServerError as error:
-            raise ModelLoadError(str(error)) from error
-        finally:
-            runner.run(web.close())
-
-
 class OpenAiEngine(CommandLoop[Never]):
     def __init__(
-        self,
-        web: Web,
-        name: str,
-        told: Introduction,
-        runner: asyncio.Runner,
-        on_reports_ready: Callable[[], None],
+        self, web: Web, name: Path, runner: asyncio.Runner, on_reports_ready: Callable[[], None]
     ) -> None:
         super().__init__(lambda: None, on_reports_ready)
-        self._web, self._name, self._told, self._runner = web, name, told, runner
-        self._loop = runner.get_loop()
+        self._web, self._name = web, name.as_posix()
+        self._runner, self._loop = runner, runner.get_loop()
+        self._told: Introduction
+        self._model: ModelInfo
         self._running: dict[OpenAiAnswer, asyncio.Task[FinishReason]] = {}
         self._is_watched = False
         self._has_to_ask = asyncio.Event()  # somebody watches, or an answer runs
@@ -94,6 +74,15 @@ class OpenAiEngine(CommandLoop[Never]):
             self._loop.call_soon_threadsafe(callback, *arguments)
 
     # The engine thread only.
+
+    async def connect(self) -> ModelInfo:
+        """Raises ServerError."""
+        self._told = await introduced(self._web)
+        self._model = self._told.model(self._name, self._web.server.url)
+        return self._model
+
+    async def close(self) -> None:
+        await self._web.close()
 
     def run(self) -> None:
         self._runner.run(self._serve())
@@ -124,7 +113,7 @@ class OpenAiEngine(CommandLoop[Never]):
         if isinstance(command, WatchCells):
             self._is_watched = command.is_watching
         if isinstance(command, Submit):
-            answer = OpenAiAnswer(command.request)
+            answer = OpenAiAnswer(command.request, self._model)
             task = asyncio.ensure_future(self._take(answer))
             self._running[answer] = task
             task.add_done_callback(partial(self._end, answer))

@@ -10,9 +10,10 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 import aiohttp
@@ -22,7 +23,6 @@ from app.engine.running import CommandLoop
 from app.protocol.commands import Command, Submit, ends
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadError
 from app.protocol.events import EventKind, Told
-from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
@@ -33,12 +33,13 @@ from app.remote.link import (
     MAX_FRAME_BYTES,
     NOT_UNDERSTOOD,
     PATH,
+    STAYS,
     VERSION,
     Files,
     Link,
     first_message,
 )
-from app.remote.web import ServerError, Web, unless_cancelled
+from app.remote.web import ServerError, Web
 from app.system.said import said, unpacked
 
 if TYPE_CHECKING:
@@ -53,28 +54,12 @@ TAKE_LEAVE = aiohttp.ClientWSTimeout(ws_close=BYE_S)
 RETRY_S: Sequence[float] = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)  # and on with the last
 
 
-@contextlib.contextmanager
-def open_skein(
-    params: LoadParams, on_progress: Callable[[float], bool], on_reports_ready: Callable[[], None]
-) -> Iterator[tuple[ModelInfo, SkeinEngine]]:
-    """Call `run` on this thread. Raises ModelLoadError."""
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        engine = SkeinEngine(params, runner, on_reports_ready)
-        try:
-            yield runner.run(unless_cancelled(engine.connect(), on_progress)), engine
-        except ServerError as error:
-            raise ModelLoadError(str(error)) from error
-        finally:
-            runner.run(engine.close())
-
-
 class SkeinEngine(CommandLoop[Never]):
     def __init__(
-        self, params: LoadParams, runner: asyncio.Runner, on_reports_ready: Callable[[], None]
+        self, web: Web, name: Path, runner: asyncio.Runner, on_reports_ready: Callable[[], None]
     ) -> None:
         super().__init__(lambda: None, on_reports_ready)
-        assert params.server
-        self._web, self._name = Web(params.server), params.path
+        self._web, self._name = web, name
         self._runner, self._loop = runner, runner.get_loop()
         self._link = Link(self._on_message, Files())
         self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None
@@ -106,23 +91,19 @@ class SkeinEngine(CommandLoop[Never]):
     def _ask(self, name: str, arguments: list[bytes]) -> Answer:
         """On the prompt thread."""
         asked: Future[Answer] = Future()
-        try:
+        with contextlib.suppress(RuntimeError):  # it has ended
             self._loop.call_soon_threadsafe(self._put_question, asked, name, arguments)
-        except RuntimeError:
-            raise EngineError(GONE) from None
-        while True:
-            try:
+        while not self._loop.is_closed():
+            with contextlib.suppress(TimeoutError):
                 return asked.result(POLL_S)
-            except TimeoutError:
-                if self._loop.is_closed():
-                    raise EngineError(GONE) from None
+        raise EngineError(GONE)
 
     # The engine thread only.
 
     def run(self) -> None:
         """Returns after `stop`. Raises EngineError when the engine there is gone."""
         try:
-            self._runner.run(self._talk())
+            self._runner.run(self._serve())
         except WireError as error:
             raise self._web.strange() from error
 
@@ -158,14 +139,11 @@ class SkeinEngine(CommandLoop[Never]):
 
     def _said(self, error: ServerError) -> ServerError:
         host = self._web.host
-        match error.status:
-            case 404:
-                text = said("{host} does not lend its engine (skein serve --engine).", host=host)
-                return ServerError(text, error.status)
-            case 503:
-                text = said("The model at {host} is being loaded. Try again in a moment.", host=host)
-                return ServerError(text, error.status)
-        return error
+        texts = {
+            404: said("{host} does not lend its engine (skein serve --engine).", host=host),
+            503: said("The model at {host} is being loaded. Try again in a moment.", host=host),
+        }
+        return ServerError(texts.get(error.status, str(error)), error.status)
 
     def _welcomed(self, welcome: dict[str, Any], model: list[bytes]) -> ModelInfo:
         if "refusal" in welcome:
@@ -189,37 +167,37 @@ class SkeinEngine(CommandLoop[Never]):
             else:
                 return
 
-    async def _talk(self) -> None:
-        while not self._stopped.is_set():
-            assert self._socket
-            talking = asyncio.ensure_future(self._link.run(self._socket, self._num_seen_there))
-            await self._unless_stopped(talking)
-            if self._stopped.is_set():
-                self._link.put({"do": "bye"})
-                await asyncio.wait({talking}, timeout=BYE_S)
-                break
-            self._tell_trouble(
-                said(
-                    "The connection to {host} is broken. Answers go on there, and Skein connects again.",
-                    host=self._web.host,
-                )
-            )
-            connecting = asyncio.ensure_future(self._connect_again())
-            await self._unless_stopped(connecting)
-            connecting.cancel()
-            if not self._stopped.is_set():
-                self._tell_trouble("")
+    async def _serve(self) -> None:
+        """Until it is stopped, or `_talk` has failed."""
+        talking = asyncio.ensure_future(self._talk())
+        stopping = asyncio.ensure_future(self._stopped.wait())
+        await asyncio.wait((talking, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if talking.done():
+            talking.result()
+        self._link.put({"do": "bye"})
+        await asyncio.wait((talking,), timeout=0 if self._last.trouble else BYE_S)
+        talking.cancel()
+        await asyncio.gather(talking, return_exceptions=True)
         self._end(*self._open.values(), reason=FinishReason.ABORT)
 
-    async def _unless_stopped(self, task: asyncio.Future[None]) -> None:
-        stopping = asyncio.ensure_future(self._stopped.wait())
-        both: tuple[asyncio.Future[Any], ...] = (task, stopping)
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        if task.done():
-            task.result()
+    async def _talk(self) -> None:
+        trouble = said(
+            "The connection to {host} is broken. Answers go on there, and Skein connects again.",
+            host=self._web.host,
+        )
+        while True:
+            assert self._socket
+            await self._link.run(self._socket, self._num_seen_there)
+            if self._stopped.is_set():
+                return
+            self._tell_trouble(trouble)
+            await self._connect_again()
+            self._tell_trouble("")
 
     def _put(self, command: Command) -> None:
+        if isinstance(command, STAYS):
+            return
         text, *files = COMMAND.packed(command)
         if isinstance(command, Submit):
             request = command.request

@@ -9,23 +9,24 @@ import errno
 import hashlib
 import json
 import os
+import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from app.models.off_loop import off_loop
-from app.protocol.errors import EngineError, ModelLoadCancelledError
+from app.protocol.errors import EngineError
 from app.protocol.load import Server
+from app.system.keepalive import keep_alive
 from app.system.proxies import proxy_for
-from app.system.said import Said, said
+from app.system.said import said
 
-T = TypeVar("T")
-
-CONNECT_S, ASKING_S, POLL_S = 10.0, 15.0, 0.05
+CONNECT_S, ASKING_S = 10.0, 15.0
 SILENCE_S = 900.0  # a long prompt may be computed for minutes before the first word
+QUIET_S, KNOCK_EVERY_S = 30, 10  # whether its machine is still there is asked meanwhile
 LINE_BYTES, MAX_BYTES = 2**21, 2**24  # of an event of a stream, and of another answer
 
 
@@ -85,27 +86,27 @@ class Web:
 
     @contextlib.asynccontextmanager
     async def _response(self, method: str, path: str, **how: Any) -> AsyncIterator[aiohttp.ClientResponse]:
-        url, how = self.server.url + path, {"allow_redirects": False, **how}
-        with self._failures_said():
-            proxy = await off_loop(proxy_for, url)
-            async with self._opened().request(method, url, proxy=proxy, **how) as response:
-                if response.status != 200:
-                    raise self._refusal(response.status, _read(await response.content.read(MAX_BYTES)))
-                yield response
+        async with (
+            self._way(path) as (url, proxy),
+            self._opened().request(method, url, proxy=proxy, allow_redirects=False, **how) as response,
+        ):
+            if response.status != 200:
+                raise self._refusal(response.status, _read(await response.content.read(MAX_BYTES)))
+            yield response
 
     async def socket(self, path: str, **options: Any) -> aiohttp.ClientWebSocketResponse[bool]:
         """A WebSocket, to be closed before this one is. Raises ServerError."""
-        url = self.server.url + path
-        with self._failures_said():
-            proxy = await off_loop(proxy_for, url)
-            socket: aiohttp.ClientWebSocketResponse[bool]
-            socket = await self._opened().ws_connect(url, proxy=proxy, **options)
-            return socket
+        async with self._way(path) as (url, proxy):
+            connected: aiohttp.ClientWebSocketResponse[bool]
+            connected = await self._opened().ws_connect(url, proxy=proxy, **options)
+            return connected
 
-    @contextlib.contextmanager
-    def _failures_said(self) -> Iterator[None]:
+    @contextlib.asynccontextmanager
+    async def _way(self, path: str) -> AsyncIterator[tuple[str, str | None]]:
+        """URL and proxy. What fails within the block raises ServerError."""
+        url = self.server.url + path
         try:
-            yield
+            yield url, await off_loop(proxy_for, url)
         except aiohttp.WSServerHandshakeError as error:
             raise self._refusal(error.status, error.message) from error
         except (aiohttp.ClientSSLError, aiohttp.ServerFingerprintMismatch) as error:
@@ -121,13 +122,24 @@ class Web:
             raise ServerError(text) from error
 
     def _refusal(self, status: int, answer: Any) -> ServerError:
-        return ServerError(_sentence(self.host, status, _reason(answer) or f"HTTP {status}"), status)
+        host, reason = self.host, _reason(answer) or f"HTTP {status}"
+        if status in (401, 403):
+            text = said("{host} refuses the key. Change it under Model → Add an engine….", host=host)
+        elif status == 429:
+            text = said("{host} is busy: {reason} Try again later.", host=host, reason=reason)
+        elif status >= 500:
+            text = said("{host} has an error: {reason}", host=host, reason=reason)
+        else:
+            text = said("{host} refused: {reason}", host=host, reason=reason)
+        return ServerError(text, status)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             key, pin = self.server.key, bytes.fromhex(self.server.fingerprint.replace(":", ""))
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=_Pinned(pin) if pin else True),
+                connector=aiohttp.TCPConnector(
+                    limit=0, ssl=_Pinned(pin) if pin else True, socket_factory=_socket
+                ),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=SILENCE_S),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": "skein"} | ({"Authorization": f"Bearer {key}"} if key else {}),
@@ -136,14 +148,11 @@ class Web:
         return self._session
 
 
-async def unless_cancelled(work: Coroutine[Any, Any, T], on_progress: Callable[[float], bool]) -> T:
-    """Raises ModelLoadCancelledError once `on_progress` returns False."""
-    working = asyncio.ensure_future(work)
-    while not (await asyncio.wait([working], timeout=POLL_S))[0]:
-        if not on_progress(0.0):
-            working.cancel()
-            raise ModelLoadCancelledError("It was called off.")
-    return working.result()
+def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    family, kind, protocol, _, _ = address
+    connection = socket.socket(family, kind, protocol)
+    keep_alive(connection, QUIET_S, KNOCK_EVERY_S)
+    return connection
 
 
 class _Pinned(aiohttp.Fingerprint):
@@ -178,13 +187,3 @@ def _reason(answer: Any) -> str:
         if isinstance(answer, dict) and answer.get(name):
             return _reason(answer[name])
     return str(answer).strip()[:300]
-
-
-def _sentence(host: str, status: int, reason: str) -> Said:
-    if status in (401, 403):
-        return said("{host} refuses the key. Change it under Model → Add an engine….", host=host)
-    if status == 429:
-        return said("{host} is busy: {reason} Try again later.", host=host, reason=reason)
-    if status >= 500:
-        return said("{host} has an error: {reason}", host=host, reason=reason)
-    return said("{host} refused: {reason}", host=host, reason=reason)

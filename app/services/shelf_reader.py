@@ -95,9 +95,9 @@ class ShelfReader(QObject):
         return not (is_measured and self.reading(state.shelf.id).is_whole)
 
     def _text_of(self, state: ShelfState) -> str:
-        """Empty if it does not stand before chats, or that is not known."""
+        """Empty if it does not stand before chats, that is not known, or the model is on another machine."""
         model, shelf_id = self._engine.model, state.shelf.id
-        if model is None or not self._shelves.is_ready(shelf_id):
+        if model is None or model.server or not self._shelves.is_ready(shelf_id):
             return ""
         room = model.max_sequence_tokens
         return self._shelves.text_before(shelf_id, room) if self._shelves.is_whole(shelf_id, room) else ""

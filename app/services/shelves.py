@@ -22,6 +22,7 @@ from app.attachments.file_reading import FileReading
 from app.attachments.refusal import Reason, RefusedError
 from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
+from app.bridge.token_counter import estimated
 from app.chats.attachment import Attachment
 from app.media.reading import ReadingCancelledError
 from app.protocol.commands import Forget
@@ -405,17 +406,22 @@ class ShelfService(QObject):
         if text is None or model is None:
             return
         try:
-            num_tokens = 0
-            for start in range(0, len(text), PIECE_CHARS):
-                piece = text[start : start + PIECE_CHARS]
-                counted = self._engine.front.use_prompts(partial(_num_tokens, piece))
-                num_tokens += await asyncio.wrap_future(counted)
+            num_tokens = estimated(text) if model.server else await self._tokenized(text)
         except EngineError:
             return
         if self._documents.get(shelf_id) == text:
             self._counted[shelf_id] = model, text
             self._set(shelf_id, num_tokens=num_tokens)
             self._note_change()
+
+    async def _tokenized(self, text: str) -> int:
+        num_tokens = 0
+        for start in range(0, len(text), PIECE_CHARS):
+            piece = text[start : start + PIECE_CHARS]
+            num_tokens += await asyncio.wrap_future(
+                self._engine.front.use_prompts(partial(_num_tokens, piece))
+            )
+        return num_tokens
 
     @Slot(object)
     def _on_model_loaded(self) -> None:

@@ -264,6 +264,16 @@ async def test_a_chat_keeps_its_model(qloop, session, workspace, thread, load) -
     assert [one.messages[-1].content for one in other.submitted] == ["three"]
 
 
+async def test_an_answer_bears_the_name_of_the_model_that_its_server_says_wrote_it(
+    qloop, session, thread
+) -> None:
+    session.send("count")
+    request = thread.submitted[0]
+    thread.report(Output(request.request_id, request.chat_id, "1", model="other · gpu-box:8000"))
+    thread.answer(request, " 2", FinishReason.STOP)
+    assert session.chat.turns[-1].model == "other · gpu-box:8000"
+
+
 async def test_an_answer_that_another_model_continues_bears_both_names(qloop, session, thread, load) -> None:
     session.send("count")
     thread.answer(thread.submitted[0], "1", FinishReason.ABORT)

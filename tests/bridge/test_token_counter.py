@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.tasks import finish_all
 from app.bridge.token_counter import MAX_COUNTED_CHARS, PIECE_CHARS, TokenCount, TokenCounter
 from app.protocol.errors import EngineError
+from app.protocol.media import Media, MediaKind
 from app.protocol.model import ModelInfo
 from tests.fakes import model_info
 
@@ -88,6 +89,18 @@ async def test_a_draft_does_not_go_to_another_host_to_be_counted(
     counter.count(["a secret draft"])
     await finish_all()
     assert counter.num_tokens("a secret draft") is None
+    assert engine.prompts.asked_for == []
+
+
+async def test_for_an_engine_lent_from_another_host_it_is_estimated_here(
+    engine: CountingEngine, counter: TokenCounter, qloop: object
+) -> None:
+    engine.model = model_info(server="http://gpu-box:8712")
+    picture = Media(MediaKind.PICTURE, "a" * 64, b"")
+    counter.count(["a secret draft", picture])
+    await finish_all()
+    assert counter.num_tokens("a secret draft") == TokenCount(4, is_exact=False)
+    assert counter.num_tokens(picture) == TokenCount(0, is_exact=False)
     assert engine.prompts.asked_for == []
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import socket
 import threading
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +25,7 @@ from app.protocol.request import Message, Request, Role
 from app.protocol.server_figures import ServerFigures
 from app.remote import openai_engine
 from app.remote.opening import open_remote
-from app.remote.web import fingerprint_of
+from app.remote.web import ServerError, Web, fingerprint_of
 from tests.api.conftest import until
 from tests.remote.fake_server import LLAMA_MODEL, LLAMA_PROPS, VLLM_MODEL, FakeServer, call, text, usage
 
@@ -97,6 +100,19 @@ async def test_an_answer_comes_piece_by_piece_with_the_servers_own_numbers():
     assert last.usage.num_generated_tokens == 2
     assert last.usage.time_to_first_token_s > 0
     assert set(fake.keys) == {"Bearer secret"}
+
+
+@pytest.mark.parametrize(
+    ("told", "title"),
+    [("Qwen/Qwen3-0.6B", ""), ("/models/other.gguf", "other · 127.0.0.1"), ("", ""), (None, "")],
+)
+async def test_a_server_that_has_another_model_by_now_says_who_wrote_the_answer(told, title):
+    fake = FakeServer()
+    fake.answers = [[text("Hello") | {"model": told}, text(reason="stop") | {"model": told}]]
+    async with chatting(fake) as chat:
+        chat.ask()
+        await chat.end()
+    assert {output.model.partition(":")[0] for output in chat.of()} == {title}
 
 
 async def test_an_answer_that_is_written_is_seen_to_be():
@@ -284,6 +300,32 @@ async def test_of_a_stream_that_breaks_nothing_is_lost(ending, says):
     assert chat.text() == "Half an"
     assert last.finish_reason is ERROR
     assert says in last.notice
+
+
+async def test_a_machine_that_vanishes_in_mid_answer_is_noticed_in_a_minute():
+    fake = FakeServer()
+    fake.answers = [[text("Hel"), asyncio.Event()]]
+    async with fake.running():
+        web = Web(Server(fake.url, ServerKind.OPENAI))
+        chunks = web.events("/v1/chat/completions", {})
+        await anext(chunks)
+        transport = connection_of(web)
+        option = partial(transport.get_extra_info("socket").getsockopt, socket.IPPROTO_TCP)
+        names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT")  # macOS calls the first one otherwise
+        found = [option(getattr(socket, name)) for name in names if hasattr(socket, name)]
+        assert found == [30, 10, 3][-len(found) :]
+        assert transport.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        transport._fatal_error(TimeoutError(errno.ETIMEDOUT, "as the system says it then"))
+        with pytest.raises(ServerError, match="broke off"):
+            await anext(chunks)
+        await web.close()
+
+
+def connection_of(web: Web) -> Any:
+    connector = web._opened().connector
+    assert connector
+    [protocol] = connector._acquired
+    return protocol.transport
 
 
 async def test_a_server_that_is_gone_costs_the_answer_and_not_the_engine():

@@ -8,6 +8,7 @@ import hashlib
 import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -23,7 +24,9 @@ from app.protocol.commands import (
     AbortAll,
     DescribeTokens,
     Forget,
+    KeepCells,
     Pause,
+    ReadAhead,
     Resume,
     SaveSlot,
     Submit,
@@ -31,6 +34,7 @@ from app.protocol.commands import (
     WatchCells,
 )
 from app.protocol.errors import EngineCrashedError, InvalidRequestError, ModelLoadError
+from app.protocol.load import CellStore
 from app.protocol.media import Media, MediaKind
 from app.protocol.output import FinishReason
 from app.protocol.report import CellUsage, ChatTokens, SlotAnswer, SlotState, TokenTexts
@@ -99,6 +103,9 @@ async def test_texts_are_tokenised_there_and_errors_come_back() -> None:
         assert await asyncio.wrap_future(use(lambda prompts: prompts.end_tokens)) == {258}
         with pytest.raises(InvalidRequestError, match="is no token"):
             await asyncio.wrap_future(use(lambda prompts: prompts.written([9999])))
+        picture = Media(MediaKind.PICTURE, "a" * 64, b"")
+        with pytest.raises(InvalidRequestError):  # it does not see
+            await asyncio.wrap_future(use(lambda prompts: prompts.num_media_tokens(picture)))
 
 
 @contextlib.asynccontextmanager
@@ -345,6 +352,29 @@ async def test_a_window_pauses_the_engine_only_where_it_may() -> None:
             told = [event for report in window.reports for event in report.events]
             assert any("without control" in getattr(event, "text", "") for event in told) != gives_control
             window.post(Resume())
+
+
+LONG = random.Random(1).randbytes(10_000)  # which compression leaves long
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        ReadAhead(Request("draft", "chat", (Message(Role.USER, LONG.hex()),), max_tokens=0)),
+        KeepCells(CellStore(Path("cells"), key=LONG)),
+    ],
+)
+async def test_what_was_not_sent_does_not_travel(secret: Any) -> None:
+    async with (
+        lending() as (served, _),
+        Proxy(served.port).listening() as proxy,
+        opened(to(proxy)) as window,
+    ):
+        before = proxy.num_bytes_up
+        window.post(secret)
+        window.ask("r", max_tokens=4)
+        await until(is_answered(window, "r"))
+        assert proxy.num_bytes_up - before < 2000
 
 
 async def test_pictures_travel_once() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from app.api.lending import Lender
 from app.api.state import ServedModel, ServedModels
+from app.engine.running import RunningEngine
 from app.protocol.commands import Submit
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams, Server, ServerKind
@@ -19,7 +20,7 @@ from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
-from app.remote.skein_engine import SkeinEngine, open_skein
+from app.remote.opening import open_remote
 from tests.api.conftest import KEY, Served, serving, until
 
 
@@ -28,7 +29,7 @@ class Window:
     """`run` is its engine thread."""
 
     params: LoadParams
-    engine: SkeinEngine | None = None
+    engine: RunningEngine | None = None
     model: ModelInfo | None = None
     reports: list[StepReport] = field(default_factory=list)
     error: EngineError | None = None
@@ -36,7 +37,7 @@ class Window:
 
     def run(self) -> None:
         try:
-            with open_skein(self.params, lambda _done: True, self._take) as (self.model, self.engine):
+            with open_remote(self.params, lambda _done: True, self._take) as (self.model, self.engine):
                 self.engine.run()
         except EngineError as error:
             self.error = error

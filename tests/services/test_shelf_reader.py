@@ -70,6 +70,19 @@ async def test_attempts_in_vain_come_less_and_less_often(engine, load, workspace
     assert attempts == [], "it is whole"
 
 
+async def test_a_shelf_does_not_go_to_another_host_to_be_read_ahead(
+    engine, load, workspace, settings, monkeypatch
+):
+    monkeypatch.setattr(reader_module, "is_on_mains", lambda: True)
+    thread = load(n_ctx=4096, n_seq_max=1, server="http://gpu-box:8712")
+    asked: list[object] = []
+    monkeypatch.setattr(thread, "use_prompts", asked.append)
+    reader = ShelfReader(engine, workspace, OneShelf(), settings)
+    reader._look()
+    assert not reader._is_asking
+    assert (asked, _asked(thread)) == ([], [])
+
+
 def _asked(thread):
     return [command for command in thread.posted if isinstance(command, ReadAhead)]
 

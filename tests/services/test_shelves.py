@@ -110,8 +110,8 @@ class FourToAToken:
 def model(load, monkeypatch):
     """Opens one with so many tokens of context."""
 
-    def open_model(n_ctx: int):
-        thread = load(n_ctx=n_ctx, n_seq_max=1)
+    def open_model(n_ctx: int, **options: str):
+        thread = load(n_ctx=n_ctx, n_seq_max=1, **options)
 
         def use_prompts(work):
             future: Future[int] = Future()
@@ -205,6 +205,18 @@ async def test_a_message_waits_for_a_shelf_only_while_it_may_fit_and_skein_is_op
     assert not waiting.done()
     await driver.shelves.close()
     await waiting
+
+
+async def test_a_shelf_does_not_go_to_another_host_to_be_counted(driver, folder, model, monkeypatch):
+    driver.shelves.add("Docs", folder=str(folder))
+    await driver.read(2)
+    thread = model(n_ctx=200, server="http://gpu-box:8712")
+    asked: list[object] = []
+    monkeypatch.setattr(thread, "use_prompts", asked.append)
+    await driver.until(lambda state: state.num_tokens is not None)
+    assert driver.shelves.is_whole(driver.shelves.states[0].shelf.id, 200)
+    assert asked == []
+    await driver.shelves.close()
 
 
 async def test_a_full_disk_ends_the_look_and_not_the_looking(driver, folder, monkeypatch):

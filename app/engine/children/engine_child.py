@@ -12,10 +12,10 @@ from queue import SimpleQueue
 from app.engine.cells.hibernation import HibernatedChats
 from app.engine.engine import Engine
 from app.engine.loop import SWITCH_INTERVAL_S, EngineLoop
-from app.engine.prompts.prompts_elsewhere import answer_of, work_of
+from app.engine.prompts.prompts_elsewhere import work_of
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
-from app.protocol.wire import COMMAND, LOAD_PARAMS, MODEL, ReportWriter
+from app.protocol.wire import COMMAND, LOAD_PARAMS, MODEL, ReportWriter, packed_error
 from app.system import paths, worker
 from app.system.said import said
 from app.system.worker import Question
@@ -101,8 +101,10 @@ def _use_prompts(loop: EngineLoop, question: Question) -> None:
 
 
 def _answer(question: Question, done: Future[list[bytes]]) -> None:
-    answer, value = answer_of(done)
-    question.answer(answer, *value)
+    if error := done.exception():
+        question.answer({"error": packed_error(error)})
+    else:
+        question.answer({}, *done.result())
 
 
 if __name__ == "__main__":

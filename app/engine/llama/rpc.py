@@ -20,11 +20,12 @@ from llama_cpp.llama_cpp import _lib
 from app.engine.llama.native_library import described_device, device_pointers, library
 from app.protocol.errors import ModelLoadError
 from app.protocol.model import DeviceKind
+from app.system.keepalive import keep_alive
 from app.system.llama_library import library_folder, missing
 from app.system.said import said
 
 MODULE = "ggml-rpc"
-SILENCE_S, KNOCK_EVERY_S, NUM_KNOCKS = 10, 5, 3  # until a machine that has vanished counts as lost
+SILENCE_S, KNOCK_EVERY_S = 10, 5  # until a machine that has vanished counts as lost
 
 
 class Rpc:
@@ -103,22 +104,7 @@ def watch_connections() -> None:
         with contextlib.suppress(OSError):
             if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
                 with socket.socket(fileno=os.dup(descriptor)) as connection:
-                    _keep_alive(connection)
-
-
-def _keep_alive(connection: socket.socket) -> None:
-    if connection.family not in (socket.AF_INET, socket.AF_INET6):
-        return
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    options = {
-        "TCP_KEEPIDLE": SILENCE_S,
-        "TCP_KEEPINTVL": KNOCK_EVERY_S,
-        "TCP_KEEPCNT": NUM_KNOCKS,
-        "TCP_USER_TIMEOUT": 1000 * (SILENCE_S + NUM_KNOCKS * KNOCK_EVERY_S),
-    }
-    for name, value in options.items():
-        if hasattr(socket, name):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+                    keep_alive(connection, SILENCE_S, KNOCK_EVERY_S)
 
 
 def worker_devices(addresses: Sequence[str]) -> list[ctypes.c_void_p]:

@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeVar, cast
 from app.engine.prompt import Prompt
 from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.errors import EngineError
+from app.protocol.media import Media
 from app.protocol.request import Request
-from app.protocol.wire import Kind, WireError, packed_error, unpacked_error
+from app.protocol.wire import Kind, WireError, unpacked_error
 from app.system.said import said
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ CALLS: dict[str, tuple[Kind[Any] | None, Kind[Any]]] = {
     "render": (_OfRequest, Kind(str)),
     "tokenize": (Kind(tuple[tuple[str | int, ...], _Flags]), Kind(list[int])),
     "written": (Kind(tuple[tuple[_Tokens], _Flags]), Kind(list[bytes])),
+    "num_media_tokens": (Kind(tuple[tuple[Media], _Flags]), Kind(int)),
     "tokens_behind": (Kind(tuple[tuple[str], _Flags]), Kind(list[int])),
 }
 
@@ -91,8 +93,3 @@ def work_of(name: object, packed: Sequence[bytes]) -> Callable[[PromptBuilder], 
         return result.packed(found.token_ids if isinstance(found, Prompt) else found)
 
     return work
-
-
-def answer_of(done: Future[list[bytes]]) -> Answer:
-    error = done.exception()
-    return ({"error": packed_error(error)}, []) if error else ({}, done.result())

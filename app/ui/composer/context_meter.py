@@ -40,6 +40,7 @@ class ContextFigures:
     limit: int = 0  # 0: no model
     tools: int = 0  # of each prompt: what describes the tools that are on
     are_tools_listed: bool = False  # by name: their descriptions need too much
+    is_estimated: bool = False  # the draft, for a model on another machine, or a very long one
 
     @property
     def total(self) -> int:
@@ -90,6 +91,8 @@ def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
         does = tr(
             "tokens of each prompt list the tools by name: their descriptions need too much of the context"
         )
+    draft = count(figures.draft)
+    draft = tr("about {tokens}", tokens=draft) if figures.is_estimated else draft
     tools = ((tr("Tools"), count(figures.tools), does),)
     return (
         (
@@ -98,7 +101,7 @@ def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
             tr("tokens of the last prompt, its answer, and what was added since"),
         ),
         (tr("cached"), count(figures.cached), tr("of them are cached")),
-        (tr("Draft"), count(figures.draft), tr("tokens this message and its files will add")),
+        (tr("Draft"), draft, tr("tokens this message and its files will add")),
         *(tools if figures.tools else ()),
         (tr("Limit"), count(figures.limit), tr("tokens this chat can have")),
     )

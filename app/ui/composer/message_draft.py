@@ -14,7 +14,7 @@ from app.attachments.refusal import Reason
 from app.bridge.chat_session import ChatSession
 from app.bridge.recorder import Recorder
 from app.bridge.tasks import spawn
-from app.bridge.token_counter import Counted
+from app.bridge.token_counter import Counted, TokenCount
 from app.chats.attachment import Attachment, with_attachments
 from app.look.file_dialog import choose_files
 from app.look.strip import Offer
@@ -56,7 +56,7 @@ class MessageDraft(QObject):
         self._is_hibernated = False
         self._n_ctx = 0
         self._never_computed = ""
-        self._num_draft = self._num_tools = 0  # tokens
+        self._draft_count, self._num_tools = TokenCount(0), 0  # tokens
         self._are_tools_listed = False
         self._recorder = Recorder(session.media.devices, self)
         self._finding: asyncio.Task[None] | None = None  # passages for the draft
@@ -148,21 +148,21 @@ class MessageDraft(QObject):
         used = num_used(session.chat.turns, None if holds_more else self._slot)
         held = num_held(self._slot)
         cached = used if self._is_hibernated else min(used, held)
+        never_computed, draft = self._num_tokens((self._never_computed,)), self._count_of_draft()
         return ContextFigures(
-            used=used + (self._num_tokens((self._never_computed,)) or 0) + (0 if used else self._num_tools),
+            used=used + (never_computed.number if never_computed else 0) + (0 if used else self._num_tools),
             cached=cached,
-            draft=self._num_draft_tokens(),
+            draft=draft.number,
             limit=session.context_limit(self._n_ctx),
             tools=self._num_tools,
             are_tools_listed=self._are_tools_listed,
+            is_estimated=not draft.is_exact,
         )
 
-    def _num_draft_tokens(self) -> int:
+    def _count_of_draft(self) -> TokenCount:
         """While the user types, the last count."""
-        num_tokens = self._num_tokens(self._draft_texts())
-        if num_tokens is not None:
-            self._num_draft = num_tokens
-        return self._num_draft
+        self._draft_count = self._num_tokens(self._draft_texts()) or self._draft_count
+        return self._draft_count
 
     def _draft_texts(self) -> tuple[Counted, ...]:
         """The texts of draft and files, the fences around files, and media. Copies no long text."""
@@ -170,11 +170,12 @@ class MessageDraft(QObject):
         frames = (with_attachments("", (replace(each, text=""),)) for each in attachments)
         return (self._session.draft, *(each.media or each.text for each in attachments), *frames)
 
-    def _num_tokens(self, texts: Sequence[Counted]) -> int | None:
+    def _num_tokens(self, texts: Sequence[Counted]) -> TokenCount | None:
         """None until all of them are counted."""
-        counted = [self._session.tokens.num_tokens(text) for text in texts]
-        numbers = [count.number for count in counted if count]
-        return sum(numbers) if len(numbers) == len(counted) else None
+        known = [count for text in texts if (count := self._session.tokens.num_tokens(text))]
+        if len(known) < len(texts):
+            return None
+        return TokenCount(sum(one.number for one in known), all(one.is_exact for one in known))
 
     def _senses_trouble(self) -> str:
         """Why the model is not shown what the draft holds, and what would help."""

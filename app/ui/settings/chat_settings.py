@@ -12,7 +12,7 @@ from app.bridge.parameters import ParameterSource
 from app.bridge.token_counter import TokenCount
 from app.chats.options import BadSamplingError, ChatOptions, from_json, to_json
 from app.look.buttons import dialog_button
-from app.look.figures import count, tokens
+from app.look.figures import count
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, Part, hbox, vbox
@@ -21,6 +21,7 @@ from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.request import Overflow
 from app.services.form_check import Form, FormCheck
 from app.services.presets import Presets
+from app.ui.base.attachment_words import tokens_text
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.long_text_box import LongTextBox
 from app.ui.base.notices import UndoToast
@@ -129,7 +130,7 @@ class ChatSettings(PagePanel):
             self.more.setChecked(True)
 
     def show_prompt_tokens(self, counted: TokenCount | None) -> None:
-        self.prompt_tokens.setText(tokens(counted.number) if counted and counted.number else "")
+        self.prompt_tokens.setText(tokens_text(counted))
 
     def open_above(self, widget: QWidget) -> None:
         super().open_above(widget)

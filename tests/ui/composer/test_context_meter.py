@@ -116,6 +116,7 @@ def test_the_figures_are_told_in_numbers_and_in_words() -> None:
     assert figures_text(ContextFigures(used=412, draft=37, limit=4096)) == "412 + 37 / 4,096"
     assert figures_text(ContextFigures(used=412)) == ""
     assert [row[1] for row in rows(ContextFigures(1412, 1000, 37, 4096))] == ["1,412", "1,000", "37", "4,096"]
+    assert rows(ContextFigures(draft=37, limit=4096, is_estimated=True))[2][1] == "about 37"
     listed = rows(ContextFigures(limit=1024, tools=90, are_tools_listed=True))
     assert any(row[1] == "90" and "list the tools by name" in row[2] for row in listed)
 

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.attachments.refusal import Reason
 from app.bridge.tasks import finish_all
+from app.bridge.token_counter import TokenCount
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn, TurnState
 from app.look.theme import apply_theme
@@ -242,6 +243,17 @@ def test_tokens_are_counted_once_the_typing_rests(view: ChatView, session: FakeS
     assert session.tokens.asked_for == [("what to buy", NOTES.text, frame, "")]
     assert view.composer.chips.chips[0].detail == "Text · 3 tokens"
     assert view.composer.meter.figures.draft == 10
+
+
+def test_an_estimate_of_a_draft_is_told_as_one(
+    view: ChatView, session: FakeSession, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not view.composer.meter.figures.is_estimated
+    estimate = TokenCount(7, is_exact=False)
+    monkeypatch.setattr(session.tokens, "num_tokens", lambda text: estimate if text else TokenCount(0))
+    view.composer.set_text("what to buy")
+    qtbot.waitUntil(lambda: view.composer.meter.figures.is_estimated)
+    assert view.composer.meter.figures.draft == 7
 
 
 def test_the_gauge_is_steady_while_somebody_types(view: ChatView, session: FakeSession, qtbot: QtBot) -> None:
