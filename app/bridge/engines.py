@@ -339,7 +339,8 @@ class Engines(QObject):
         return next((one.sleep() for one in self._idle_beside(engine)), None)
 
     def held_beside(self, engine: ModelEngine) -> Mapping[str, int]:
-        return sum((Counter(one.held_bytes) for one in self._idle_beside(engine)), Counter())
+        others = (one for one in self.unpinned if one is not engine)
+        return sum((Counter(one.held_bytes) for one in others), Counter())
 
     def _idle_beside(self, engine: ModelEngine) -> list[ModelEngine]:
         """Those unused longest first, of those that hold memory here."""
@@ -451,10 +452,17 @@ class Engines(QObject):
         self.reports_of.emit(address, reports)
         if engine is self._front:
             self.front_reported.emit(reports)
+        if engine.can_sleep:
+            self._give_room()
+
+    def _give_room(self) -> None:
+        for engine in self:
+            engine.take_room()
 
     def _drop(self, address: str, engine: ModelEngine) -> None:
         """It failed: who asks for this model again gets another engine."""
         self._engines.pop(address, None)
+        self._give_room()
         if self._front is engine:
             self._front = self._none
 

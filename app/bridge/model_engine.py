@@ -8,7 +8,7 @@ freed its memory, and the next request loads it again. Knows requests and report
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -53,11 +53,11 @@ class Others(Protocol):
     """What an engine asks of those beside it."""
 
     @property
-    def ending(self) -> Iterable[EngineThread]:
+    def ending(self) -> Collection[EngineThread]:
         """Loads of all that were called off: the library may not be opened by two threads at once."""
 
     def held_beside(self, engine: ModelEngine) -> Mapping[str, int]:
-        """The memory that those would free that have nothing to do, in bytes by device name."""
+        """What those hold that may go, at once or after their answers: bytes by device name."""
 
     def make_room(self, engine: ModelEngine) -> EngineThread | None:
         """Stops the one of these that was unused longest. None: there is none."""
@@ -92,6 +92,7 @@ class ModelEngine(QObject):
         self._active: EngineThread | None = None
         self.model: ModelInfo | None = None  # as it was loaded, also while it is asleep
         self._asleep = asleep  # while nothing is active
+        self._awaits_room: LoadParams | None = None  # a load that begins once another engine is idle
         self._others = others
         self._open = OpenRequests(self)
         # Outputs that are in no report, mostly the end of a request that no engine can end.
@@ -120,11 +121,11 @@ class ModelEngine(QObject):
 
     @property
     def is_loading(self) -> bool:
-        return self._threads.load is not None
+        return self.loading_params is not None
 
     @property
     def loading_params(self) -> LoadParams | None:
-        return self._threads.load
+        return self._threads.load or self._awaits_room
 
     @property
     def takes_requests(self) -> bool:
@@ -164,6 +165,7 @@ class ModelEngine(QObject):
         if self._threads.is_closing:
             return
         self._threads.call_off()
+        self._awaits_room = None
         if self._active and set(params.workers) & set(self._active.params.workers):
             self._load_with_room(params)  # a worker serves one engine at a time
         else:
@@ -172,7 +174,7 @@ class ModelEngine(QObject):
 
     def cancel_load(self) -> None:
         """Restores the former state at once. Requests that waited for this model wait for the former one."""
-        params = self._threads.call_off()
+        params, self._awaits_room = self._threads.call_off() or self._awaits_room, None
         if params is None:
             return
         self.load_cancelled.emit(params.path)
@@ -269,7 +271,16 @@ class ModelEngine(QObject):
             self._set_aside(before.params)
         elif self._others:
             before = self._others.make_room(self)
+            if not (before or self._others.ending):  # all the others answer
+                self._awaits_room = params
+                return
+        self._awaits_room = None
         self._threads.start(params, self._reclaimable_bytes, filter(None, (before, *self._ending_beside)))
+
+    def take_room(self) -> None:
+        """Another engine has nothing to do any more."""
+        if self._awaits_room and not self._threads.is_closing:
+            self._load_with_room(self._awaits_room)
 
     @property
     def _ending_beside(self) -> Iterable[EngineThread]:

@@ -221,10 +221,35 @@ class TestMemory:
         engine.pinned = lambda: ["a.gguf"]
         b.post(Submit(Request("r", "c", (Message(Role.USER, "hi"),))))
         engine.want("c.gguf")
-        assert threads[-1].reclaimable_bytes == {}
+        assert threads[-1].reclaimable_bytes == {"": 100 * MIB}
         threads[-1].failed.emit("c.gguf needs 3 GiB")
         assert (a.is_asleep, b.is_asleep) == (False, False)
         assert engine.known("c.gguf") is None, "the next message tries again"
+
+    async def test_where_all_others_answer_a_load_waits_until_one_is_done(
+        self, qloop, workspace, load, engine, threads
+    ) -> None:
+        a, b = two_idle(workspace, load, engine)
+        engine.pinned = lambda: ["a.gguf"]
+        asked = Request("r", "c", (Message(Role.USER, "hi"),))
+        b.post(Submit(asked))
+        session = workspace.new_chat()
+        session.choose_model("c.gguf")
+        session.send("one")
+        for _ in range(2):  # it is called off, and wanted again
+            threads[-1].needs_room = True
+            threads[-1].failed.emit("no room yet")
+            loading = engine.known("c.gguf")
+            assert (loading.is_loading, len(session.chat.queue), b.is_asleep) == (True, 1, False)
+            if len(threads) == 3:
+                engine.cancel_load()
+                assert not loading.is_loading
+                engine.want("c.gguf")
+        of(threads, "b.gguf").answer(asked, "hi", FinishReason.STOP)
+        assert (a.is_asleep, b.is_asleep) == (False, True)
+        of(threads, "b.gguf").finished.emit()
+        threads[-1].finish_loading()
+        assert threads[-1].submitted[0].messages[-1].content == "one"
 
     async def test_one_that_no_chat_uses_any_more_goes_by_itself(
         self, qloop, workspace, load, engine, threads
