@@ -305,6 +305,7 @@ class ChatSession(QObject):
         """It answers from now on. An answer that is being written goes on as it is."""
         self.chat.model_path = address
         self.emit_settings_changed()
+        self._on_model_opened()  # it may be loaded for another chat
 
     def keep_going(self) -> None:
         """The chat was full: leave out what does not fit from now on, and finish the last answer.

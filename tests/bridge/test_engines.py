@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.chat import TurnState
@@ -327,8 +329,9 @@ async def test_one_that_is_loaded_is_chosen_without_a_load(qloop, workspace, loa
     assert (told, engine.is_loading, engine.model.name, len(threads)) == ([], False, "a", 2)
 
 
+@pytest.mark.parametrize("is_chosen_by_load", [True, False])
 async def test_what_waits_for_a_model_is_sent_by_one_that_was_loaded_before(
-    qloop, workspace, load, engine, threads
+    qloop, workspace, load, engine, threads, is_chosen_by_load
 ) -> None:
     a = load("a.gguf")
     workspace.new_chat().send("one")
@@ -337,7 +340,10 @@ async def test_what_waits_for_a_model_is_sent_by_one_that_was_loaded_before(
     waiting.send("two")
     of(threads, "gone.gguf").failed.emit("It is gone.")
     assert waiting.waits_for_model
-    engine.load(LoadParams(Path("a.gguf")), [waiting.chat])
+    if is_chosen_by_load:
+        engine.load(LoadParams(Path("a.gguf")), [waiting.chat])
+    else:
+        waiting.choose_model("a.gguf")
     assert a.submitted[-1].messages[-1].content == "two"
 
 
