@@ -175,7 +175,9 @@ class _Reader:
 
     def _paragraph_pieces(self, start: int, end: int) -> Iterator[Block]:
         for piece in _paragraph_cuts(self._source[start:end]):
-            inline = parse_inline(piece.strip(), self._env)
+            is_last = not self._source[start + len(piece) :].strip()
+            env = {**self._env, "is_growing": self._env["is_growing"] and is_last}
+            inline = parse_inline(piece.strip(), env)
             opens, closes = Token("paragraph_open", "p", 1), Token("paragraph_close", "p", -1)
             yield Block(BlockKind.PROSE, start, html=safe_html(piece, [opens, *inline, closes]))
             start += len(piece)

@@ -3,7 +3,7 @@ import re
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.ui.message import growing_markdown, markdown
@@ -63,6 +63,7 @@ def whole(source: str) -> list[Block]:
     size=st.sampled_from([30, 80, CHUNK_CHARS]),
     window=st.sampled_from([100, 300, WINDOW]),
 )
+@example(["Some **bold** words and `code`.\n", "**open\n", "\n"], [], 30, 100)
 def test_however_a_text_arrives_its_finished_blocks_are_those_of_one_reading(
     pieces: list[str], cuts: list[int], size: int, window: int
 ) -> None:
