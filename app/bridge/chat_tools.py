@@ -122,7 +122,7 @@ class ToolCost(QObject):
         if not definitions:
             return 0
         model = self._engine.model
-        if model is None or model.is_foreign or self._engine.is_asleep:  # does not wake it up
+        if model is None or model.server or self._engine.is_asleep:  # does not wake it up
             return None
         key = (str(model.path), definitions)
         if key not in self._known and not self._is_measuring:

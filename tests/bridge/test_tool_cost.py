@@ -74,8 +74,10 @@ async def test_without_a_model_nothing_is_measured(qloop, session) -> None:
     assert await measured(session) is None
 
 
-async def test_what_tools_cost_is_not_asked_of_another_host(qloop, engine, session, load) -> None:
-    load("m", server="http://gpu-box:8000", n_seq_max=0)
-    engine.use_prompts = lambda _work: pytest.fail("nothing goes there unasked")
+@pytest.mark.parametrize("n_seq_max", [0, 4])
+async def test_what_tools_cost_is_not_asked_of_another_host(qloop, session, load, n_seq_max) -> None:
+    thread, asked = load("m", server="http://gpu-box:8000", n_seq_max=n_seq_max), []
+    thread.use_prompts = asked.append
     session.set_tools(["fake/clock"])
     assert await measured(session) is None
+    assert asked == [], "nothing goes there unasked"
