@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -60,15 +61,16 @@ class WindowModels:
         address = next(named, self.port.default)
         if broken := next((one for one in self._files() if one.problem and name == name_of(one.path)), None):
             raise unavailable(f"{name} cannot be used: {broken.problem}.")
-        if not address:
+        served = known.get(address)
+        if served is None:
             raise unavailable(NO_MODEL)
-        client = known[address].client
-        if not client.has_model:
+        if not served.client.has_model:
             if not loads:
                 raise invalid("model is not loaded")
             if is_use:
                 await asyncio.wrap_future(_Engine(self.port, address).use_prompts(lambda _prompts: None))
-        yield self._by_address[address]
+                served = replace(served, info=served.client.model)
+        yield served
 
     def close(self) -> None:
         for client in self._clients.values():
@@ -151,9 +153,8 @@ class EnginePort(QObject):
     """The engines, for another thread. What it asks of them reaches them on the GUI thread, in its order."""
 
     posted = Signal(str, object)  # address, Command
-    asked = Signal(
-        str, object, object
-    )  # address, what gets its PromptBuilder, the Future of what that returns
+    # Address, what gets its PromptBuilder, the Future of what that returns.
+    asked = Signal(str, object, object)
 
     def __init__(self, engines: Engines, parent: QObject) -> None:
         super().__init__(parent)
