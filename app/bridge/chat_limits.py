@@ -6,6 +6,7 @@ from app.bridge.engines import ChatEngine
 from app.bridge.parameters import chosen_sampling, context_cap, max_answer_tokens, sampling_params
 from app.chats.chat import Chat
 from app.protocol.model import ModelInfo
+from app.protocol.request import Overflow
 from app.settings.settings import Settings
 
 
@@ -35,6 +36,7 @@ class ChatLimits:
             "sampling": sampling_params(self._settings, chat, model),
             "chosen": tuple(chosen_sampling(self._settings, chat)),
             "max_tokens": max_answer_tokens(self._settings, chat),
-            "overflow": chat.overflow,
+            # What sums up is the window's own: the engine says that there is no room.
+            "overflow": Overflow.STOP if chat.overflow is Overflow.SUM_UP else chat.overflow,
             "max_context_tokens": context_cap(self._settings, chat),
         }

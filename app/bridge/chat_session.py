@@ -18,6 +18,7 @@ from app.bridge.drafts import Drafts
 from app.bridge.engines import ChatEngine
 from app.bridge.media_files import MediaFiles
 from app.bridge.running_answers import RunningAnswers
+from app.bridge.summary_writer import SummaryWriter
 from app.bridge.token_counter import TokenCounter
 from app.bridge.tool_access import ToolAccess
 from app.chats.attachment import Attachment, valid_unicode
@@ -41,12 +42,14 @@ _STATE_AFTER = {
 }
 GO_ON = "Continue."
 MAX_WAYS = 8
+MIN_SUMMED_UP = 4_096  # tokens of a context in which turns are summed up without being asked to
 
 
 class ChatSession(QObject):
     changed = Signal()  # title, busy, turns, versions, calls or queue changed (never per token)
     grew = Signal(object)  # the answer of which a text or a call's arguments grew, and nothing else is new
     finished = Signal(object)  # the Turn that just ended
+    summed_up = Signal(object)  # the Turn that has a new summary, used or not
     draft_changed = Signal()
     limits_changed = Signal()  # how long the chat may get, and what becomes of it then; its sampling
     loaded = Signal()  # its turns have come from the disk
@@ -93,6 +96,12 @@ class ChatSession(QObject):
         self.answers.changed.connect(self._emit_changed)
         self.answers.grew.connect(self.grew)
         self.answers.ended.connect(self._on_ended)
+        self.summaries = SummaryWriter(
+            *(chat, engine, self._limits, self.requests, self.tools, media), parent=self
+        )
+        self.summaries.changed.connect(self.changed)
+        self.summaries.ended.connect(self._on_summed_up)
+        self._full: Turn | None = None  # the answer that goes on once earlier turns are summed up
         self.media = media
         self.drafts = drafts or Drafts()  # of messages that are edited, and of its settings
         self.files = DraftFiles(media, self)
@@ -257,7 +266,8 @@ class ChatSession(QObject):
     def _send_next(self) -> bool:
         """The next message of the queue that is not held, if the chat is free, once there is a model."""
         message = next((one for one in self.chat.queue if not any(one is held for held in self._held)), None)
-        if self.is_busy or not self.is_loaded or message is None:
+        waits = self.is_busy or (self._full and self.summaries.is_busy)
+        if waits or not self.is_loaded or message is None:
             return False
         self.waits_for_model = not self._engine.takes_requests
         if self.waits_for_model:
@@ -307,20 +317,33 @@ class ChatSession(QObject):
         self.emit_settings_changed()
         self._on_model_opened()  # it may be loaded for another chat
 
-    def keep_going(self) -> None:
-        """The chat was full: leave out what does not fit from now on, and finish the last answer.
+    @property
+    def way_on(self) -> Overflow | None:
+        """What is offered where the chat is full. None: it does already what it can."""
+        chat = self.chat
+        if chat.overflow not in (Overflow.STOP, Overflow.SUM_UP) or not chat.turns:
+            return None
+        if self._turn_before_full() is not None:
+            return Overflow.SUM_UP
+        never_began = chat.turns[-1].state is TurnState.FAILED
+        return Overflow.TRUNCATE_MIDDLE if never_began else Overflow.ROLLING_WINDOW
 
-        Its oldest turns; or the middle of all, if even the last message alone did not fit.
+    def keep_going(self) -> None:
+        """The chat was full: from now on, sum up or leave out what does not fit, and finish the last answer.
+
+        Its oldest turns are left out; or the middle of all, if even the last message alone did not fit.
         """
-        if self._is_fixed or not self.chat.turns:
+        way_on = self.way_on
+        if self._is_fixed or way_on is None:
             return
-        never_began = self.chat.turns[-1].state is TurnState.FAILED
-        overflow = Overflow.TRUNCATE_MIDDLE if never_began else Overflow.ROLLING_WINDOW
-        self.set_limits(overflow, self.chat.max_context_tokens)
-        if self.chat.turns[-1].text:
+        self.set_limits(way_on, self.chat.max_context_tokens)
+        last = self.chat.turns[-1]
+        if way_on is Overflow.SUM_UP:
+            self._sum_up_to_go_on(last)
+        elif last.text:
             self.send(GO_ON)
-        elif self._can_ask_for(self.chat.turns[-1]):
-            self.answers.ask(self.chat.turns[-1])
+        elif self._can_ask_for(last):
+            self.answers.ask(last)
 
     def go_on(self, answer_start: str | tuple[int, ...]) -> None:
         """Asks for the rest of the last answer. `answer_start` is its beginning, as text or tokens."""
@@ -436,6 +459,84 @@ class ChatSession(QObject):
             self.chat.restore(removed)
             self._emit_changed(*removed.turns, *removed.moved_up)
 
+    # Summaries of its earlier turns
+
+    @property
+    def can_sum_up(self) -> bool:
+        return self._can_be_summed_up and self.summaries.turn_for(self.chat.turns) is not None
+
+    def sum_up(self) -> None:
+        """Has all that was said summed up, while the chat can go on."""
+        if self._can_be_summed_up and (turn := self.summaries.turn_for(self.chat.turns)):
+            self.summaries.write(turn)
+
+    def sum_up_again(self, turn: Turn) -> None:
+        """Has another summary written in the place of that of `turn`."""
+        if self._can_be_summed_up and self.chat.shows(turn):
+            self.summaries.write(turn, is_again=True)
+
+    def set_summary(self, turn: Turn, text: str) -> None:
+        """As the user wants it, whatever was wrong with it. Empty: none, and all turns are read again."""
+        before, text = turn.summary, valid_unicode(text).strip()
+        if self.summaries.turn is turn or before is None or not self.is_loaded:
+            return
+        share = len(text) / max(len(before.text), 1)
+        changed = replace(before, text=text, notice="", num_tokens=round(before.num_tokens * share))
+        turn.summary = changed if text else None
+        self._emit_changed(turn)
+
+    @property
+    def _can_be_summed_up(self) -> bool:
+        model = self._engine.model
+        has_template = model is not None and model.has_template and self._engine.takes_requests
+        return has_template and self.is_loaded and self.has_tab and not self.chat.is_notebook
+
+    @property
+    def _sums_up_unasked(self) -> bool:
+        """Not on a server of another program, which may want money for each token."""
+        model, is_wanted = self._engine.model, self.chat.overflow is Overflow.SUM_UP
+        has_room = self._limits.room >= MIN_SUMMED_UP and model is not None and not model.is_foreign
+        return is_wanted and has_room and self._can_be_summed_up
+
+    def _sum_up_if_nearly_full(self, answer: Turn) -> None:
+        usage, turns = answer.usage, self.chat.turns
+        num_used = usage.num_prompt_tokens + usage.num_generated_tokens
+        if num_used < self._limits.room * self._settings.sum_up_at // 100 or self.summaries.is_busy:
+            return
+        known = turns[self.chat.num_summed_up() - 1].summary if self.chat.num_summed_up() else None
+        is_older = (
+            known is None or known.created_at < answer.created_at
+        )  # else its prompt was longer than the next
+        if is_older and self._sums_up_unasked and turns[-1] is answer:
+            self.sum_up()
+
+    def _turn_before_full(self) -> Turn | None:
+        """Up to which there is something to sum up, before the message whose answer found no room."""
+        return self.summaries.turn_for(self.chat.turns[:-2]) if self._can_be_summed_up else None
+
+    def _sum_up_to_go_on(self, answer: Turn) -> bool:
+        """The last answer goes on then. False: there is nothing to sum up."""
+        turn = self._turn_before_full()
+        if turn is None or answer is not self.chat.turns[-1]:
+            return False
+        self._full = answer
+        if not self.summaries.is_busy:
+            self.summaries.write(turn)
+        return True
+
+    @Slot(object)
+    def _on_summed_up(self, turn: Turn) -> None:
+        full, self._full = self._full, None
+        self._emit_changed(turn)
+        self.summed_up.emit(turn)
+        if full is None or full is not self.chat.turns[-1] or self.is_busy:
+            return
+        if turn.summary and turn.summary.is_used and self._can_ask_for(full):
+            if full.is_empty:
+                self.answers.ask(full)
+            else:
+                self.continue_answer()
+
     # Tools
 
     def set_tools(self, keys: Iterable[str]) -> None:
@@ -473,21 +574,30 @@ class ChatSession(QObject):
 
     def reading_ahead(self) -> Request | None:
         """The next turn as far as it is typed. None while nobody can say what it will follow."""
-        if self._is_fixed or self.queue or self.chat.overflow is not Overflow.STOP:
+        if self._is_fixed or self.queue or self.chat.overflow not in (Overflow.STOP, Overflow.SUM_UP):
             return None
         draft = Turn(Role.USER, self._draft, attachments=self.draft_attachments)
         messages = (*self.chat.messages(), *(draft.messages or (Message(Role.USER, ""),)))
         return replace(self._request(messages, ""), max_tokens=0, sampling=SamplingParams())
 
+    def apply(self, *outputs: Output) -> None:
+        """Takes what the engine made, of one request."""
+        self.answers.apply(*outputs)
+        self.summaries.apply(*outputs)
+
     def stop(self) -> None:
         """Aborts the answers. They end through the engine's reports, with the text they have so far."""
-        self.answers.stop()
+        if self.answers:
+            self.answers.stop()
+        else:
+            self.summaries.stop()
 
     def close(self) -> None:
         """Frees its cells; ends the open answers at once, without waiting for their last outputs."""
         self.files.cancel()
         self.tokens.count(())
         self.answers.close()
+        self.summaries.stop()
         self._engine.post(Forget(self.chat.id))
 
     def break_off(self) -> None:
@@ -503,10 +613,13 @@ class ChatSession(QObject):
         answer.state = TurnState.STREAMING if is_cut else _STATE_AFTER[reason]
         cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
         answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
-        answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room
+        answer.overflowed = last.found_no_room and self.chat.overflow in (Overflow.STOP, Overflow.SUM_UP)
         answer.model = answer.model or (self._engine.model.title if self._engine.model else "")
         self._emit_changed(answer)
         self.finished.emit(answer)
+        if answer.overflowed and self._sums_up_unasked and self._sum_up_to_go_on(answer):
+            return
+        self._sum_up_if_nearly_full(answer)
         if answer.state is not TurnState.DONE:
             self._held = list(self.chat.queue)
         else:

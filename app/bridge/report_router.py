@@ -33,4 +33,4 @@ class ReportRouter(QObject):
 
     def _bring(self, *outputs: Output) -> None:
         if session := self._workspace.any_session_of(outputs[0].chat_id):
-            session.answers.apply(*outputs)
+            session.apply(*outputs)

@@ -139,6 +139,7 @@ class RunningAnswers(QObject):
         """For `turn`, which is at the end and has no text but that of its start. The chat keeps its model."""
         self._chat.model_path = self._engine.address
         turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
+        turn.summary = None  # it says nothing of what follows
         before = turn.usage if answer_start else NO_USAGE
         answer = RunningAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
         answer.thought_before_s = turn.thinking_s

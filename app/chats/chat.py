@@ -14,6 +14,8 @@ from itertools import chain, dropwhile, pairwise, zip_longest
 from typing import Any
 
 from app.chats.attachment import Attachment, placed_media, with_attachments
+from app.chats.summary import Summary
+from app.chats.summary import messages_of as summary_messages
 from app.chats.thinking import Split, split_thinking
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
 from app.chats.tool_use import ToolRound, messages_of
@@ -62,6 +64,7 @@ class Turn:
     thinking_s: float = 0.0  # from its first token to the end of what it thought
     rounds: list[ToolRound] = field(default_factory=list)  # its parts before `text`, ending in calls
     reading: Split | None = None  # `text` as its model means it; None: as the marks in it say
+    summary: Summary | None = None  # of all turns up to this one
     _messages: tuple[Message, ...] = field(default=(), init=False, repr=False, compare=False)  # once read
 
     @property
@@ -111,8 +114,9 @@ class Turn:
         return [round_.copied() for round_ in self.rounds if round_.is_whole]
 
     def copied(self) -> "Turn":
-        """Nothing that happens to it from now on changes the copy."""
-        return replace(self, rounds=[round_.copied() for round_ in self.rounds])
+        """Nothing that happens to it from now on changes the copy, which has no summary in the making."""
+        summary = None if self.summary and self.summary.is_growing else self.summary
+        return replace(self, rounds=[round_.copied() for round_ in self.rounds], summary=summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +188,30 @@ class Chat:
         """The text of a notebook."""
         return "".join(turn.text for turn in self.turns)
 
-    def messages(self, num_turns: int | None = None) -> tuple[Message, ...]:
+    def messages(self, num_turns: int | None = None, *, but: Turn | None = None) -> tuple[Message, ...]:
         """The first `num_turns` turns as messages: those with text, except questions that failed at once.
 
-        A question that was too long for the context would make every later one too long as well.
+        A question that was too long for the context would make every later one too long as well. The last
+        summary that is used stands for the turns up to its own; that of the turn `but` is not.
         """
         messages = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
         turns = self.turns[:num_turns]
+        begin = self.num_summed_up(num_turns, but=but)
+        if begin and (summary := turns[begin - 1].summary):
+            messages += summary_messages(summary, turns[:begin])
+            turns = turns[begin:]
         for turn, after in zip_longest(turns, turns[1:]):
             if after is None or after.text or not after.failed_at_once:  # most have a text
                 messages += turn.messages
         return tuple(messages)
+
+    def num_summed_up(self, num_turns: int | None = None, *, but: Turn | None = None) -> int:
+        """Of the first `num_turns` turns, those that a summary stands for in the next prompt."""
+        for index in range(len(self.turns[:num_turns]), 0, -1):
+            turn = self.turns[index - 1]
+            if turn.summary and turn.summary.is_used and turn is not but:
+                return index
+        return 0
 
     def has_messages_before(self, turn: Turn) -> bool:
         """Whether the model is shown anything when it is asked for `turn`."""

@@ -277,7 +277,7 @@ def _add_defaults(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--overflow",
-        choices=[choice.value for choice in Overflow],
+        choices=[choice.value for choice in Overflow if choice is not Overflow.SUM_UP],
         default=Overflow.STOP.value,
         help="what to do when a chat fills its context (default: stop the answer)",
     )

@@ -59,6 +59,7 @@ MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
 SHELF = "shelf "  # what the id of a shelf's own chat begins with
 OTHER = "other "  # and that of a chat in another window on the same engine, on another machine
 WAY = " way "  # between a chat's id and the number of one of several answers to one message
+SUMMARY = "summary"  # in the place of that number: the chat's earlier turns are summed up there
 TITLE = " title"  # behind a chat's id: its title is written there
 MAX_LOGPROBS = 100  # each costs some 6 us a token, which delays all other answers
 
@@ -69,6 +70,7 @@ class Overflow(StrEnum):
     STOP = "stop"
     ROLLING_WINDOW = "rolling_window"  # the oldest turns are left out, the system prompt stays
     TRUNCATE_MIDDLE = "truncate_middle"  # beginning and end stay, turns between them are left out
+    SUM_UP = "sum_up"  # a summary takes the place of all turns before it; the engine is asked as for STOP
 
 
 class Role(StrEnum):

@@ -16,7 +16,7 @@ from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column
 from app.system.files import replacing_private, set_aside
 
 Speed = Literal["responsive", "balanced", "throughput"]
-Overflow = Literal["stop", "rolling_window", "truncate_middle"]
+Overflow = Literal["stop", "rolling_window", "truncate_middle", "sum_up"]
 KvType = Literal["f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
 Approval = Literal["ask", "always", "never"]
 FlashAttention = Literal["auto", "on", "off"]
@@ -103,8 +103,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore")
 
-    # Without it, a file is older than drafting by default: its 0 draft tokens were no choice.
-    format: int = 1
+    # Some values of an older file are former defaults and no choice: without a format 0 draft tokens, below 2
+    # that full chats stop.
+    format: int = 2
     theme: Theme = USUAL_APPEARANCE.theme
     zoom: Annotated[int, Field(ge=MIN_ZOOM, le=MAX_ZOOM)] = USUAL_APPEARANCE.zoom
     interface_font: str = USUAL_APPEARANCE.interface_font
@@ -139,7 +140,8 @@ class Settings(BaseModel):
     isolated: bool = False  # each slot has its part of the pool for itself
     speed: Speed = "responsive"
     max_chat_tokens: NumTokens = 0  # the longest one chat may get; 0: what fits
-    overflow: Overflow = "stop"  # of new chats: what becomes of one that no longer fits
+    overflow: Overflow = "sum_up"  # of new chats: what becomes of one that no longer fits
+    sum_up_at: Annotated[int, Field(ge=25, le=95)] = 80  # % of its context that such a chat may fill
     verify: bool = False  # after every step, not only when idle
     system_prompt: str = ""
     default_preset: str = ""  # the file of the preset that new chats begin with; "": none
@@ -190,6 +192,9 @@ class Settings(BaseModel):
             raise ValueError("not a JSON object")
         if "format" not in stored and stored.get("num_drafted_tokens") == 0:
             del stored["num_drafted_tokens"]
+        if stored.get("format", 1) == 1 and stored.get("overflow") == "stop":
+            del stored["overflow"]
+        stored = stored | {"format": 2}
         try:
             return cls.model_validate(stored)
         except ValidationError as error:

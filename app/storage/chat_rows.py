@@ -10,6 +10,8 @@ from typing import Any, Self, TypeVar
 from app.chats.attachment import Attachment, as_json, from_json, valid_unicode
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import NAMES
+from app.chats.summary import as_json as summary_as_json
+from app.chats.summary import from_json as summary_of
 from app.chats.tool_json import as_text, reading_as_json, reading_of, rounds_of, tools_of
 from app.chats.tool_use import ToolRound
 from app.protocol.output import NO_USAGE, Usage
@@ -98,7 +100,18 @@ _CHAT_COLUMNS = (
 _PLAIN_OF_TURN = "text", "model", "id", "created_at", "parent_id", "thinking_s"
 _TURN_COLUMNS = (
     *_PLAIN_OF_TURN,
-    *("role", "state", "notice", "usage", "overflowed", "attachments", "rounds", "reading", "checksum"),
+    *(
+        "role",
+        "state",
+        "notice",
+        "usage",
+        "overflowed",
+        "attachments",
+        "rounds",
+        "reading",
+        "summary",
+        "checksum",
+    ),
 )
 
 
@@ -345,7 +358,7 @@ def _queue(stored: list[dict[str, Any]]) -> list[QueuedMessage]:
 
 
 def _turn_row(turn: Turn) -> Row:
-    reading = reading_as_json(turn)
+    reading, summary = reading_as_json(turn), summary_as_json(turn.summary)
     return {name: getattr(turn, name) for name in _PLAIN_OF_TURN} | {
         "role": turn.role,
         "state": turn.state,
@@ -355,6 +368,7 @@ def _turn_row(turn: Turn) -> Row:
         "attachments": _to_json(turn.attachments),
         "rounds": as_text(turn.rounds),
         "reading": json.dumps(reading) if reading else "",
+        "summary": json.dumps(summary) if summary else "",
     }
 
 
@@ -380,7 +394,9 @@ def _what_is_left(row: Row) -> Turn:
 
 def _turn(row: Row) -> Turn:
     is_damaged = row["checksum"] is not None and row["checksum"] != _checksum(row)
-    attachments, rounds, reading = row["attachments"], row["rounds"], row["reading"]
+    attachments, rounds, reading, summary = (
+        row[name] for name in ("attachments", "rounds", "reading", "summary")
+    )
     return Turn(
         **{name: row[name] for name in _PLAIN_OF_TURN},
         role=_ROLES[row["role"]],
@@ -391,6 +407,7 @@ def _turn(row: Row) -> Turn:
         attachments=_attachments(json.loads(attachments)) if attachments != "[]" else (),
         rounds=rounds_of(_from_json(rounds, [])) if rounds != NO_ROUNDS else [],
         reading=reading_of(_from_json(reading, {})) if reading else None,
+        summary=summary_of(_from_json(summary, {})) if summary else None,
     )
 
 

@@ -62,6 +62,8 @@ def _turn(each: Spoken, words: ExportWords, place_of: PlaceOf) -> Iterator[str]:
         yield each.text
     if each.notice:
         yield f"*{on_one_line(each.notice)}*"
+    if each.summary:
+        yield _folded(words.summary, each.summary)
 
 
 def _media(attachment: Attachment, place_of: PlaceOf) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from app.chats.attachment import Attachment, as_json, valid_unicode
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.options import to_json
+from app.chats.summary import as_json as summary_as_json
 from app.chats.tool_json import as_objects, filled, reading_as_json
 from app.protocol.output import Usage
 
@@ -64,6 +65,7 @@ def _fields(turn: Turn) -> dict[str, Any]:
         "thinking_s": turn.thinking_s,
         "rounds": as_objects(turn.rounds),
         "reading": reading_as_json(turn),
+        "summary": summary_as_json(turn.summary),
         "attachments": [_attachment(attachment) for attachment in turn.attachments],
         "usage": asdict(turn.usage) if turn.usage != Usage() else {},
     }

@@ -23,6 +23,7 @@ class ExportWords:
     tool: str = "Tool"
     system_prompt: str = "System prompt"
     thinking: str = "Thinking"
+    summary: str = "Summary of the messages above"
     attachment: str = "Attached file"
     exported_from: str = "Exported from Skein"
     untitled: str = "New chat"
@@ -39,6 +40,7 @@ class Spoken:
     notice: str
     attachments: tuple[Attachment, ...]
     rounds: tuple[ToolRound, ...] = ()
+    summary: str = ""  # that the model reads in the place of all up to here
 
 
 def spoken(chat: Chat, words: ExportWords) -> Iterator[Spoken]:
@@ -75,6 +77,7 @@ def _spoken(turn: Turn, speaker: str) -> Spoken:
         turn.notice,
         turn.attachments,
         tuple(turn.rounds),
+        turn.summary.text if turn.summary and turn.summary.is_used else "",
     )
 
 

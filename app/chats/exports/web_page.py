@@ -63,6 +63,8 @@ def _turn(each: Spoken, words: ExportWords) -> str:
         parts.append(_rendered(each.text))
     if each.notice:
         parts.append(f'<p class="meta">{html.escape(each.notice)}</p>')
+    if each.summary:
+        parts.append(_folded(words.summary, _rendered(each.summary)))
     return f'<article class="{each.role}">\n' + "\n".join(parts) + "\n</article>"
 
 

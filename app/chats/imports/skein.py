@@ -24,6 +24,7 @@ from app.chats.imports.sketch import (
 )
 from app.chats.imports.tree import arrange, id_from, in_tree_order, role_of
 from app.chats.options import BadSamplingError, from_json
+from app.chats.summary import from_json as summary_of
 from app.chats.titles import MAX_TITLE_CHARS
 from app.chats.tool_json import duration_of, reading_of, rounds_of, tools_of, usage_of
 from app.protocol.request import Overflow
@@ -40,6 +41,7 @@ SHAPE: Shape = {
         **leaves("id parent_id role text state notice model created_at overflowed thinking_s usage"),
         "attachments": {**leaves("name text kind"), "media": leaves("kind sha256 width height seconds file")},
         "reading": leaves("thinking answer"),
+        "summary": leaves("text notice is_growing model created_at num_tokens num_replaced"),
         "rounds": {
             **leaves("text content reasoning is_whole thinking_s usage"),
             "uses": leaves("id tool arguments state result seconds num_told"),
@@ -102,6 +104,7 @@ def _turn(stored: dict[str, Any], chat: Chat, known: set[str]) -> Turn:
         thinking_s=duration_of(stored.get("thinking_s")),
         rounds=rounds_of(stored.get("rounds")),
         reading=reading_of(stored.get("reading")),
+        summary=summary_of(stored.get("summary")),
     )
 
 

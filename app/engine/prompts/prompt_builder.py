@@ -244,7 +244,7 @@ class PromptBuilder:
     def _shown(self, request: Request, measure: overflow.Measure, max_tokens: int) -> tuple[Message, ...]:
         """The shown part of the chat, in at most `max_tokens` if possible."""
         match request.overflow:
-            case Overflow.STOP:
+            case Overflow.STOP | Overflow.SUM_UP:
                 return request.messages
             case Overflow.ROLLING_WINDOW:
                 return overflow.rolling_window(request.messages, measure, max_tokens)

@@ -232,6 +232,7 @@ def words() -> ExportWords:
         tool=tr("Tool"),
         system_prompt=tr("System prompt"),
         thinking=tr("Thinking"),
+        summary=tr("Summary of the messages above"),
         attachment=tr("Attached file"),
         exported_from=tr("Exported from Skein"),
         untitled=tr("New chat"),

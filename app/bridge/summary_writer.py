@@ -1,0 +1,201 @@
+"""Has the earlier turns of one chat summed up by its model, in a fork of the chat's sequence. GUI thread.
+
+The turns are in the cells already: only the question is computed, and the summary. The chat can go on
+meanwhile.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
+
+from app.bridge.chat_limits import ChatLimits
+from app.bridge.chat_requests import ChatRequests
+from app.bridge.chat_tools import ChatTools
+from app.bridge.engines import ChatEngine
+from app.bridge.media_files import MediaFiles
+from app.bridge.tasks import spawn
+from app.bridge.tool_rounds import Listener, ToolRounds
+from app.chats.chat import Chat, Turn, TurnState
+from app.chats.summary import MAX_TOKENS, Summary, checked, max_tokens, wish
+from app.chats.thinking import Split, split_thinking
+from app.protocol.answer_format import ToolChoice
+from app.protocol.commands import Abort, Submit
+from app.protocol.output import NO_USAGE, FinishReason, Output
+from app.protocol.request import SUMMARY, WAY, Overflow, Request, Role
+from app.protocol.sampling import SamplingParams
+from app.system.said import said, together
+
+ROOM_TOKENS = 192  # of the question, and of what the template writes around it
+CHARS_PER_TOKEN = 3  # of turns that were never part of a prompt
+NOT_WRITTEN = said("Earlier messages could not be summed up.")
+WANTED_TOOL = said("The model wanted to call a tool instead.")
+
+
+class SummaryWriter(QObject):
+    grew = Signal(object)  # the Turn whose summary is being written
+    changed = Signal()  # one began, or was given up: there is nothing to save
+    ended = Signal(object)  # the Turn, which has another summary; whether that is used, it says
+
+    def __init__(
+        self,
+        chat: Chat,
+        engine: ChatEngine,
+        limits: ChatLimits,
+        requests: ChatRequests,
+        tools: ChatTools,
+        media: MediaFiles,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._chat, self._engine, self._limits = chat, engine, limits
+        self._requests, self._tools, self._media = requests, tools, media
+        self.turn: Turn | None = None  # whose summary is being written
+        self._before: Summary | None = None  # that it had
+        self._turn_text = ""
+        self._request_id = ""
+        self._text, self._usage = "", NO_USAGE
+        self._rounds: ToolRounds | None = None  # read the summary, as an answer is read
+
+    @property
+    def is_busy(self) -> bool:
+        return self.turn is not None
+
+    def turn_for(self, turns: Sequence[Turn]) -> Turn | None:
+        """The last of `turns` up to which there is something new to sum up, and room to do that."""
+        new = turns[self._chat.num_summed_up() :]
+        answers = [one for one in new if one.role is Role.ASSISTANT and _is_whole(one)]
+        room = (self._limits.room or math.inf) - ROOM_TOKENS
+        fitting = [one for one in answers if num_tokens_at(one, turns) * 5 / 4 <= room]
+        return next(reversed(fitting or answers[:1]), None)
+
+    def write(self, turn: Turn, *, is_again: bool = False) -> None:
+        """Sums up all turns up to this one. `is_again`: the model may find other words than the last time."""
+        self.stop()
+        num_before = num_tokens_at(turn, self._chat.turns)
+        room = (self._limits.room or MAX_TOKENS + num_before) - num_before - ROOM_TOKENS
+        most = max_tokens(num_before, room)
+        messages = self._chat.messages(self._chat.index_of(turn) + 1, but=turn)
+        request = self._requests.make((*messages, wish(most)), "")
+        request = replace(
+            request,
+            chat_id=f"{self._chat.id}{WAY}{SUMMARY}",
+            sampling=None if is_again else SamplingParams(temperature=0.0),
+            chosen=() if is_again else ("temperature",),
+            max_tokens=most,
+            overflow=Overflow.STOP,
+            keep_cells=False,
+            is_saved=False,
+            chat_params=replace(request.chat_params, tool_choice=ToolChoice.NONE, reasoning_budget=0),
+        )
+        self.turn, self._before, self._turn_text = turn, turn.summary, turn.text
+        self._request_id = request.request_id
+        self._text, self._usage = "", NO_USAGE
+        self._rounds = self._reader()
+        turn.summary = self._so_far
+        self.changed.emit()
+        spawn(self._submit(request))
+
+    async def _submit(self, request: Request) -> None:
+        filled = await self._media.filled(request)
+        if isValid(self) and self._request_id == request.request_id:
+            self._engine.post(Submit(filled))
+
+    def stop(self, trouble: str = "") -> None:
+        """The turn has the summary that it had, or one that says what the `trouble` is."""
+        if self.turn:
+            self._engine.post(Abort(self._request_id))
+            self.apply(Output(self._request_id, "", finish_reason=FinishReason.ABORT, notice=trouble))
+
+    def apply(self, *outputs: Output) -> None:
+        """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
+        if self._rounds and self.turn and outputs[-1].request_id == self._request_id:
+            self._usage = next((one.usage for one in reversed(outputs) if one.usage != NO_USAGE), self._usage)
+            self._rounds.take(outputs)
+
+    def _reader(self) -> ToolRounds:
+        """Reads it as any answer is read."""
+
+        async def num_told(_result: str) -> int | None:
+            return None
+
+        listener = Listener(
+            show=self._on_read,
+            grew=lambda: None,
+            changed=lambda: None,
+            went_on=lambda: self.stop(WANTED_TOOL),
+            ended=self._on_ended,
+            ran=lambda _tool, _seconds: None,
+            num_told=num_told,
+        )
+        return self._tools.rounds(Turn(Role.ASSISTANT, ""), listener)
+
+    def _on_read(self, text: str, reading: Split | None) -> None:
+        self._text = (reading or split_thinking(text)).answer
+        if self.turn:
+            self.turn.summary = self._so_far
+            self.grew.emit(self.turn)
+
+    def _on_ended(self, last: Output) -> None:
+        turn, usage, notice = self.turn, self._usage, last.notice
+        assert turn
+        self.turn, self._request_id = None, ""
+        turn.summary = self._before
+        if (
+            not self._chat.shows(turn) or turn.text != self._turn_text
+        ):  # it was removed, or has grown, meanwhile
+            self.changed.emit()
+            return
+        match last.finish_reason:
+            case FinishReason.ERROR if last.found_no_room and (earlier := self._earlier(turn)):
+                self.changed.emit()
+                self.write(earlier)
+                return
+            case FinishReason.ABORT if not notice:
+                self.changed.emit()
+                return
+            case FinishReason.ERROR | FinishReason.ABORT:
+                trouble = together(NOT_WRITTEN, notice)
+            case reason:
+                trouble = checked(self._text, usage, is_cut=reason is FinishReason.LENGTH)
+        turn.summary = replace(self._so_far, notice=trouble, is_growing=False, created_at=time.time())
+        self.ended.emit(turn)
+
+    def _earlier(self, turn: Turn) -> Turn | None:
+        """Half as many turns: all of them were too many to be asked about."""
+        begin, end = self._chat.num_summed_up(but=turn), self._chat.index_of(turn)
+        return self.turn_for(self._chat.turns[: (begin + end) // 2 + 1])
+
+    @property
+    def _so_far(self) -> Summary:
+        model = self._engine.model
+        usage = self._usage
+        return Summary(
+            self._text.strip(),
+            is_growing=True,
+            model=model.title if model else "",
+            num_tokens=usage.num_generated_tokens,
+            num_replaced=usage.num_prompt_tokens,
+        )
+
+
+def num_tokens_at(turn: Turn, turns: Iterable[Turn]) -> int:
+    """Tokens of the prompt that ends with `turn`, one of `turns`; an estimate if it was never computed."""
+    usage = turn.usage
+    if usage.num_prompt_tokens:
+        return usage.num_prompt_tokens + usage.num_generated_tokens
+    num_chars = 0
+    for one in turns:
+        num_chars += sum(len(message.content) for message in one.messages)
+        if one is turn:
+            break
+    return num_chars // CHARS_PER_TOKEN
+
+
+def _is_whole(answer: Turn) -> bool:
+    return answer.state is not TurnState.STREAMING and bool(answer.text)
