@@ -62,5 +62,6 @@ class ChatRequests:
             answer_start=answer_start,
             chat_params=ChatParams(tools=offered) if offered else NO_CHAT_PARAMS,
             is_saved=True,
+            num_summed_up=self._chat.num_summed_up(),
         )
         return self._shelf.before(request)

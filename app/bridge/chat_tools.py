@@ -22,8 +22,9 @@ from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
 from app.chats.chat import Chat, Turn
 from app.protocol.answer_format import ChatParams
 from app.protocol.errors import EngineError, RequestError
-from app.protocol.request import Message, Request, Role
+from app.protocol.request import Message, Overflow, Request, Role
 from app.settings.settings import Settings
+from app.tools.server_config import RECALL
 from app.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ class ChatTools:
     def _chosen(self) -> list[OfferedTool]:
         if not self._chat.tools or self._chat.is_notebook:
             return []
-        kit = self._access.kit
-        return [OfferedTool(tool, partial(self._run, tool)) for tool in kit.offered(self._chat.tools)]
+        kit, chosen = self._access.kit, self._chat.tools
+        if self._chat.overflow is Overflow.SUM_UP or self._chat.num_summed_up():
+            chosen = (*chosen, RECALL)
+        return [OfferedTool(tool, partial(self._run, tool)) for tool in kit.offered(chosen)]
 
     def _are_too_many(self, offered: list[OfferedTool]) -> bool:
         return are_too_many(offered, self._limits.room, self._settings.max_tool_share)

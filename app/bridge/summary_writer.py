@@ -59,7 +59,8 @@ class SummaryWriter(QObject):
         self._before: Summary | None = None  # that it had
         self._turn_text = ""
         self._request_id = ""
-        self._text, self._usage = "", NO_USAGE
+        self._text = ""
+        self.usage = NO_USAGE  # of the summary that was asked for last
         self._rounds: ToolRounds | None = None  # read the summary, as an answer is read
 
     @property
@@ -95,7 +96,7 @@ class SummaryWriter(QObject):
         )
         self.turn, self._before, self._turn_text = turn, turn.summary, turn.text
         self._request_id = request.request_id
-        self._text, self._usage = "", NO_USAGE
+        self._text, self.usage = "", NO_USAGE
         self._rounds = self._reader()
         turn.summary = self._so_far
         self.changed.emit()
@@ -115,7 +116,7 @@ class SummaryWriter(QObject):
     def apply(self, *outputs: Output) -> None:
         """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
         if self._rounds and self.turn and outputs[-1].request_id == self._request_id:
-            self._usage = next((one.usage for one in reversed(outputs) if one.usage != NO_USAGE), self._usage)
+            self.usage = next((one.usage for one in reversed(outputs) if one.usage != NO_USAGE), self.usage)
             self._rounds.take(outputs)
 
     def _reader(self) -> ToolRounds:
@@ -142,7 +143,7 @@ class SummaryWriter(QObject):
             self.grew.emit(self.turn)
 
     def _on_ended(self, last: Output) -> None:
-        turn, usage, notice = self.turn, self._usage, last.notice
+        turn, usage, notice = self.turn, self.usage, last.notice
         assert turn
         self.turn, self._request_id = None, ""
         turn.summary = self._before
@@ -174,7 +175,7 @@ class SummaryWriter(QObject):
     @property
     def _so_far(self) -> Summary:
         model = self._engine.model
-        usage = self._usage
+        usage = self.usage
         return Summary(
             self._text.strip(),
             is_growing=True,
@@ -198,4 +199,4 @@ def num_tokens_at(turn: Turn, turns: Iterable[Turn]) -> int:
 
 
 def _is_whole(answer: Turn) -> bool:
-    return answer.state is not TurnState.STREAMING and bool(answer.text)
+    return answer.state is not TurnState.STREAMING and not answer.is_empty

@@ -25,7 +25,7 @@ MAX_NAMES, MAX_NAME_CHARS = 50, 120  # of files that it names
 ASKED = "Sum up what we have said so far."
 WISH = (
     "Sum up our conversation so far. Only your summary will be left of it, and we will go on from there. "
-    "Keep what was decided, and all names, numbers, dates, places, codes and file names exactly as they were; "
+    "Keep what was decided; names, numbers, dates, places, codes and file names exactly as they were; "
     "code that still matters, word for word; and what is still open. Write in the language of the "
     "conversation, as a list of short facts without introduction, at most {words} words."
 )
@@ -53,7 +53,7 @@ class Summary:
 
 def wish(max_tokens: int) -> Message:
     """What a model is asked behind the turns that it is to sum up."""
-    return Message(Role.USER, WISH.format(words=max(max_tokens // 2 // 10 * 10, 20)))
+    return Message(Role.USER, WISH.format(words=max(max_tokens * 2 // 5 // 10 * 10, 20)))
 
 
 def max_tokens(num_replaced: int, room: int) -> int:

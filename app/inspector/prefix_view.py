@@ -34,6 +34,7 @@ HEADS = {
     PrefixEnd.NEW_TEXT: mark("All that was cached was reused"),
     PrefixEnd.SAME: mark("The whole prompt was cached"),
     PrefixEnd.RESUMED: mark("A paused answer went on"),
+    PrefixEnd.SUMMED_UP: mark("Earlier messages were summed up, or their summary was removed"),
     PrefixEnd.EDITED: mark("An earlier message was edited, removed or exchanged"),
     PrefixEnd.ANSWER: mark("The last answer was edited, exchanged, or sent without its reasoning"),
     PrefixEnd.SYSTEM: mark("The system prompt changed"),

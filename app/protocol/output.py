@@ -89,6 +89,7 @@ class PrefixEnd(StrEnum):
     NEW_TEXT = "new text"  # all that was held is part of the prompt; the rest is new
     SAME = "all of it was there"  # all that can be: the last token is always computed
     RESUMED = "resumed"  # a paused answer got all of its cells back
+    SUMMED_UP = "turns summed up"  # a summary stands for other turns than before
     EDITED = "edited message"  # a message is not the one of the last request
     ANSWER = "another last answer"  # not as it was generated
     SYSTEM = "another system prompt"
@@ -108,6 +109,7 @@ class PrefixEnd(StrEnum):
 
 
 CHANGES = (
+    PrefixEnd.SUMMED_UP,
     PrefixEnd.EDITED,
     PrefixEnd.ANSWER,
     PrefixEnd.SYSTEM,

@@ -126,6 +126,7 @@ class Request:
     `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
     `embeds` asks for the vectors of `prompt`, token ids, instead of an answer.
     `max_drafted_tokens` caps the draft tokens of a step: 0 switches drafting off, None means no cap.
+    `num_summed_up` counts the turns for which a summary stands in the messages.
     `begins_as` names a chat whose saved state the prompt may begin with: that of a shelf. It stays saved.
     """
 
@@ -149,6 +150,7 @@ class Request:
     caller: Caller = WINDOW
     embeds: bool = False
     begins_as: str = ""
+    num_summed_up: int = 0
     chosen: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 
 from app.attachments.file_reading import FileReading
 from app.attachments.refusal import RefusedError
+from app.chats.chat import Chat
 from app.media.reading import ReadingCancelledError
 from app.models.off_loop import off_loop
 from app.services.preferences import Preferences
+from app.services.recall import recalled
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
 from app.storage.search import FOUND_END, FOUND_START
@@ -22,10 +24,10 @@ from app.tools import web_page
 from app.tools.calculator import calculator_tool
 from app.tools.clock import clock_tool
 from app.tools.file_tools import FileTools
-from app.tools.server_config import BUILT_IN
+from app.tools.server_config import BUILT_IN, RECALL
 from app.tools.tool import Result, Surroundings, Tool, ToolError
 
-MAX_HITS = 20
+MAX_HITS, MAX_RECALLED = 20, 6
 READING = {"read_file": "read_file", "file_glob_search": "find_files", "grep_search": "search_files"}
 
 
@@ -45,6 +47,7 @@ class BuiltInTools:
             clock_tool(f"{BUILT_IN}/time"),
             calculator_tool(f"{BUILT_IN}/calculate"),
             self._search_tool(),
+            self._recall_tool(),
             self._fetch_tool(),
             *self._file_tools(),
         )
@@ -100,6 +103,31 @@ class BuiltInTools:
             excerpt = " ".join(hit.snippet.replace(FOUND_START, "").replace(FOUND_END, "").split())
             lines.append(f"{hit.title or 'Untitled'} ({day:%Y-%m-%d}): {excerpt}")
         return {"plain_text_response": "\n".join(lines)}
+
+    def _recall_tool(self) -> Tool:
+        query = {"type": "string", "description": "a few words that occur in what is looked for"}
+        return Tool(
+            "recall",
+            "Recall earlier messages",
+            "Search the earlier messages of this chat that its summary stands for. They have every detail.",
+            {"type": "object", "properties": {"query": query}, "required": ["query"]},
+            self._recall,
+            "builtin",
+            key=RECALL,
+        )
+
+    async def _recall(self, arguments: Mapping[str, Any], where: Surroundings) -> Result:
+        try:
+            kept = await self._store.load_chat(where.chat_id)
+            turns = (await self._store.load_turns(kept)).shown if kept else []
+        except StorageError as error:
+            raise ToolError(str(error)) from error
+        num_summed_up = Chat(turns=turns).num_summed_up()
+        if not num_summed_up:
+            return {"plain_text_response": "All messages of this chat are in the conversation."}
+        query = str(arguments.get("query", ""))
+        found = await asyncio.to_thread(recalled, turns[:num_summed_up], query, MAX_RECALLED)
+        return {"plain_text_response": "\n\n".join(found) or "Nothing was found."}
 
     def _fetch_tool(self) -> Tool:
         url = {"type": "string", "description": "begins with https:// or http://"}

@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from app.chats.chat import Chat, Turn
+from app.chats.summary import Summary
+from app.protocol.request import Role
 from app.services.built_in_tools import BuiltInTools
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
+from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.search import FOUND_END, FOUND_START, SearchHit
 from app.tools.clock import clock_tool
 from app.tools.tool import Surroundings, Tool, ToolError
@@ -18,6 +22,15 @@ from app.tools.tool import Surroundings, Tool, ToolError
 
 class Hits:
     """A store that finds two messages."""
+
+    def __init__(self, *turns: Turn) -> None:
+        self.turns = turns
+
+    async def load_chat(self, chat_id: str) -> SavedChat | None:
+        return SavedChat(Chat(chat_id)) if chat_id == "mine" else None
+
+    async def load_turns(self, _saved: SavedChat) -> SavedTurns:
+        return SavedTurns(list(self.turns))
 
     async def search(self, _words: str, _limit: int) -> tuple[SearchHit, ...]:
         when = datetime(2026, 3, 4, 12, tzinfo=UTC).timestamp()
@@ -49,7 +62,8 @@ async def call(one: Tool, **arguments: Any) -> str:
 
 def test_keys_are_of_skein_and_names_can_be_told(built_in):
     keys = [tool.key for tool in built_in.tools]
-    assert keys == ["skein/time", "skein/calculate", "skein/search_chats", "skein/fetch_page"]
+    names = ["time", "calculate", "search_chats", "recall", "fetch_page"]
+    assert keys == [f"skein/{name}" for name in names]
     assert all(tool.name.isidentifier() for tool in built_in.tools)
 
 
@@ -106,3 +120,33 @@ async def test_a_page_is_told_as_text(qloop, built_in):
     assert "Hi" in told
     assert "there" in told
     assert "bad" not in told
+
+
+def answered(question: str, answer: str, summary: str = "") -> tuple[Turn, Turn]:
+    turn = Turn(Role.ASSISTANT, answer, summary=Summary(summary) if summary else None)
+    return Turn(Role.USER, question), turn
+
+
+async def test_recall_finds_what_the_summary_leaves_out(preferences) -> None:
+    turns = (
+        *answered("The door code of the mill is 7781.", "Noted."),
+        *answered("The fee is twelve euros.", "Good.", summary="A fair is planned."),
+        *answered("The door is red.", "So it is."),
+    )
+    recall = tool(BuiltInTools(Hits(*turns), preferences), "recall")  # type: ignore[arg-type]
+    told = await call(recall, query="door code?")
+    assert told.startswith("User, message 1: The door code of the mill is 7781.")
+    assert "red" not in told  # the model reads that anyway
+    assert await call(recall, query="elephants") == await call(recall, query="?!") == "Nothing was found."
+
+
+async def test_recall_says_that_nothing_is_left_out(preferences) -> None:
+    for turns in ((), answered("The door code is 7781.", "Noted.")):
+        recall = tool(BuiltInTools(Hits(*turns), preferences), "recall")  # type: ignore[arg-type]
+        assert await call(recall, query="code") == "All messages of this chat are in the conversation."
+
+
+async def test_recall_reads_scripts_without_spaces(preferences) -> None:
+    turns = answered("仓库的门禁密码是七七八一。", "好的。", summary="在计划集市。")
+    recall = tool(BuiltInTools(Hits(*turns), preferences), "recall")  # type: ignore[arg-type]
+    assert "七七八一" in await call(recall, query="门禁密码")

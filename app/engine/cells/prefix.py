@@ -100,6 +100,8 @@ def what_changed(
     before, now = last_turn.request.messages, request.messages
     if _system(before) != _system(now):
         return PrefixEnd.SYSTEM
+    if request.num_summed_up != last_turn.request.num_summed_up:
+        return PrefixEnd.SUMMED_UP
     if any(_said(one) != _said(other) for one, other in zip_longest(before, now[: len(before)])):
         return PrefixEnd.EDITED
     if _tools(request) != _tools(last_turn.request):
