@@ -1,6 +1,6 @@
 """Has the engine compute what a chat's next message begins with, while nothing else runs. GUI thread.
 
-After an answer that is the end of its turn, and later the draft as far as it was typed. Knows no widgets: the
+After an answer that is the end of its turn, after a summary its text, and later the draft as far as it was typed. Knows no widgets: the
 draft comes from the session, which has it from the composer.
 """
 
@@ -37,6 +37,7 @@ class AheadReader(QObject):
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, _index: int) -> None:
         session.finished.connect(self._on_finished)
+        session.summed_up.connect(self._on_finished)
         session.draft_changed.connect(self._on_draft_changed)
 
     @Slot(object)

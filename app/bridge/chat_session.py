@@ -24,6 +24,7 @@ from app.bridge.tool_access import ToolAccess
 from app.chats.attachment import Attachment, valid_unicode
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
+from app.chats.summary import Summary
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.protocol.commands import Forget
@@ -318,6 +319,12 @@ class ChatSession(QObject):
         self._on_model_opened()  # it may be loaded for another chat
 
     @property
+    def is_full(self) -> bool:
+        """Its last answer found no room, and does not go on by itself."""
+        is_full = bool(self.chat.turns) and self.chat.turns[-1].overflowed
+        return is_full and not (self._full and self.summaries.is_busy)
+
+    @property
     def way_on(self) -> Overflow | None:
         """What is offered where the chat is full. None: it does already what it can."""
         chat = self.chat
@@ -484,6 +491,12 @@ class ChatSession(QObject):
         changed = replace(before, text=text, notice="", num_tokens=round(before.num_tokens * share))
         turn.summary = changed if text else None
         self._emit_changed(turn)
+
+    def put_back_summary(self, turn: Turn, summary: Summary) -> None:
+        """Undoes its removal, unless there is another one."""
+        if turn.summary is None and self.chat.shows(turn):
+            turn.summary = summary
+            self._emit_changed(turn)
 
     @property
     def _can_be_summed_up(self) -> bool:

@@ -149,7 +149,7 @@ class Chat:
     system_prompt: str = ""
     turns: list[Turn] = field(default_factory=list)  # the path that is shown, oldest first
     created_at: float = field(default_factory=time.time)
-    overflow: Overflow = Overflow.STOP
+    overflow: Overflow = Overflow.SUM_UP
     max_context_tokens: int = 0  # 0: as the settings say for all chats
     asides: dict[str, list[Turn]] = field(default_factory=dict)  # all other turns, by what they follow;
     # of each list, the one that was shown last is at the end

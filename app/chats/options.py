@@ -22,7 +22,7 @@ class ChatOptions:
     system_prompt: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)
     max_tokens: int | None = None
-    overflow: Overflow = Overflow.STOP
+    overflow: Overflow = Overflow.SUM_UP
     max_context_tokens: int = 0
     tools: tuple[str, ...] = ()
     model: str = ""  # address of the model that answers, where that is not the chat's

@@ -67,10 +67,10 @@ MAX_LOGPROBS = 100  # each costs some 6 us a token, which delays all other answe
 class Overflow(StrEnum):
     """What to do with a chat that no longer fits its context."""
 
+    SUM_UP = "sum_up"  # a summary takes the place of earlier turns; the engine is asked as for STOP
     STOP = "stop"
     ROLLING_WINDOW = "rolling_window"  # the oldest turns are left out, the system prompt stays
     TRUNCATE_MIDDLE = "truncate_middle"  # beginning and end stay, turns between them are left out
-    SUM_UP = "sum_up"  # a summary takes the place of all turns before it; the engine is asked as for STOP
 
 
 class Role(StrEnum):

@@ -16,7 +16,7 @@ from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column
 from app.system.files import replacing_private, set_aside
 
 Speed = Literal["responsive", "balanced", "throughput"]
-Overflow = Literal["stop", "rolling_window", "truncate_middle", "sum_up"]
+Overflow = Literal["sum_up", "stop", "rolling_window", "truncate_middle"]
 KvType = Literal["f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
 Approval = Literal["ask", "always", "never"]
 FlashAttention = Literal["auto", "on", "off"]

@@ -18,6 +18,7 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
+from app.chats.summary import Summary
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.media.reading import Pixels
@@ -197,6 +198,17 @@ class FakeEngine(QObject):
         self.loaded.emit(model)
 
 
+class FakeSummaries(QObject):
+    grew = Signal(object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.num_stops = 0
+
+    def stop(self) -> None:
+        self.num_stops += 1
+
+
 class FakeSession(QObject):
     """A chat whose answers the test writes by `say` and ends by `finish`."""
 
@@ -231,8 +243,34 @@ class FakeSession(QObject):
         self.tools = SimpleNamespace(num_tokens=0, are_listed=False)
         self.shelf = SimpleNamespace(is_searched=False)
         self.decided: list[tuple[ToolUse, Decision]] = []
+        self.summed_up_again: list[Turn] = []
         self.num_stops = 0
         self.num_keep_goings = 0
+        self.summaries = FakeSummaries(self)
+        self.can_sum_up = False
+
+    @property
+    def is_full(self) -> bool:
+        return bool(self.chat.turns) and self.chat.turns[-1].overflowed
+
+    @property
+    def way_on(self) -> Overflow | None:
+        return Overflow.ROLLING_WINDOW if self.chat.overflow is Overflow.STOP else None
+
+    def sum_up(self) -> None:
+        self.chat.turns[-1].summary = Summary(is_growing=True)
+        self.changed.emit()
+
+    def sum_up_again(self, turn: Turn) -> None:
+        self.summed_up_again.append(turn)
+
+    def set_summary(self, turn: Turn, text: str) -> None:
+        turn.summary = Summary(text) if text else None
+        self.changed.emit()
+
+    def put_back_summary(self, turn: Turn, summary: Summary) -> None:
+        turn.summary = summary
+        self.changed.emit()
 
     @property
     def address(self) -> str:

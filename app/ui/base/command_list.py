@@ -98,6 +98,11 @@ COMMANDS = {
         "Attach a part of the screen, or all of it, to the next message",
         needs="The current model cannot see pictures.",
     ),
+    "chat.sum-up": Words(
+        "Sum up earlier messa&ges",
+        "A summary takes the place of what was said so far, for the model; the messages stay",
+        needs="There must be an answer that is not summed up, and a loaded model with a chat template.",
+    ),
     "chat.fork": Words("&Fork chat", "Continue in a copy of this chat", "Ctrl+Shift+K"),
     "chat.settings": Words(
         "Chat s&ettings…", "System prompt, sampling and context of this chat", "Ctrl+Shift+L"

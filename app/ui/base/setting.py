@@ -55,6 +55,11 @@ SPEEDS = (
     ),
 )
 OVERFLOWS = (
+    Choice(
+        Overflow.SUM_UP,
+        mark("Sum up"),
+        mark("A summary takes the place of earlier messages, which stay in the chat."),
+    ),
     Choice(Overflow.STOP, mark("Stop"), mark("The answer stops and says so.")),
     Choice(
         Overflow.ROLLING_WINDOW,
@@ -72,7 +77,8 @@ OVERFLOWS = (
 def overflow_label(overflow: Overflow) -> str:
     """Short enough to stand beside the context meter."""
     label = next(choice.label for choice in OVERFLOWS if choice.value == overflow)
-    return tr("Stop when full") if overflow is Overflow.STOP else tr(label)
+    short = {Overflow.STOP: mark("Stop when full"), Overflow.SUM_UP: mark("Sum up when full")}
+    return tr(short.get(overflow, label))
 
 
 @dataclass(frozen=True, slots=True)

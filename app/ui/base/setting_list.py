@@ -143,6 +143,12 @@ PAGES = (
                 mark("What to do when a chat fills its context; each chat can choose its own way."),
                 choices=OVERFLOWS,
             ),
+            Setting(
+                "sum_up_at",
+                mark("Sum up at (%)"),
+                mark("A chat that fills this share of its context is summed up, if that is its way."),
+                step=5,
+            ),
         ),
     ),
     SettingPage(

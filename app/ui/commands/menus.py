@@ -222,6 +222,7 @@ class Menus(QObject):
             new("chat.refuse-tool", partial(parts.chats.decide_tool, Decision.REFUSE)),
         )
         self.screenshot = new("chat.screenshot", parts.chats.take_screenshot)
+        self.sum_up = new("chat.sum-up", parts.chats.sum_up)
         self._add(
             tr(frame.CHAT),
             self.stop,
@@ -231,6 +232,7 @@ class Menus(QObject):
             None,
             new("chat.attach", parts.chats.attach),
             self.screenshot,
+            self.sum_up,
             new("chat.fork", partial(tabs.on_current, tabs.fork)),
             new("tab.window", tabs.toggle_window),
             new("chat.settings", partial(tabs.on_current, tabs.open_settings)),
@@ -261,6 +263,7 @@ class Menus(QObject):
         for action in (self.copy_answer, self.tokens):
             action.setEnabled(self._parts.chats.has_turns)
         self.screenshot.setEnabled(self._parts.chats.sees)
+        self.sum_up.setEnabled(self._parts.chats.can_sum_up)
         for action in (self.find, *self.find_again):
             action.setEnabled(self._parts.chats.can_find)
         self.reopen.setEnabled(self._parts.workspace.can_reopen)

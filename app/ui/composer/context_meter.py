@@ -16,6 +16,7 @@ from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow
 
 _FORECASTS = {
+    Overflow.SUM_UP: mark("Earlier messages will be summed up to make room for this message."),
     Overflow.STOP: mark(
         "Too long for this chat: about {total} tokens, and {limit} fit. In the chat settings, "
         "choose what to leave out, or start a new chat."
@@ -52,10 +53,14 @@ def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
 
     What was read ahead is the draft's, or of a text that is erased by now.
     """
-    usage = next((turn.usage for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
     if slot is not None and slot.is_running:
         return num_held(slot) + slot.num_pending_tokens
-    return usage.num_prompt_tokens + usage.num_generated_tokens if usage else 0
+    for turn in reversed(turns):
+        if turn.summary and turn.summary.is_used:
+            return turn.summary.num_tokens
+        if turn.usage.num_prompt_tokens:
+            return turn.usage.num_prompt_tokens + turn.usage.num_generated_tokens
+    return 0
 
 
 def num_held(slot: SlotSnapshot | None) -> int:

@@ -6,11 +6,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.chats.thinking import Split
+from app.look.figures import seconds
+from app.look.words import tr
 from app.ui.message.code_block import CodeBlock
+from app.ui.message.folded_section import FoldedSection
 from app.ui.message.markdown_column import MarkdownColumn
 from app.ui.message.prose_pane import ProsePane
 from app.ui.message.text_part import TextPart
-from app.ui.message.thinking_section import ThinkingSection
 
 GAP = 8
 
@@ -26,9 +28,9 @@ class AnswerBody(QWidget):
         self.column.height_changed.connect(self.height_changed)
 
     @cached_property
-    def thinking(self) -> ThinkingSection:
+    def thinking(self) -> FoldedSection:
         """Made when it is first needed: most answers begin without."""
-        thinking = ThinkingSection(self)
+        thinking = FoldedSection(self)
         thinking.hide()
         thinking.set_zoom(self._zoom)
         thinking.set_plain(self._is_plain)
@@ -36,9 +38,9 @@ class AnswerBody(QWidget):
         return thinking
 
     @property
-    def _thoughts(self) -> ThinkingSection | None:
+    def _thoughts(self) -> FoldedSection | None:
         """None if none are shown."""
-        made: ThinkingSection | None = self.__dict__.get("thinking")
+        made: FoldedSection | None = self.__dict__.get("thinking")
         return None if made is None or made.isHidden() else made
 
     @property
@@ -57,7 +59,8 @@ class AnswerBody(QWidget):
     def _show_thinking(self, split: Split, is_thinking: bool, thinking_s: float) -> None:
         if split.thinking or is_thinking:
             self.thinking.show()
-            self.thinking.apply(split.thinking, is_thinking, thinking_s)
+            title = _thinking_title(is_thinking, thinking_s)
+            self.thinking.apply(title, split.thinking, is_growing=is_thinking)
         elif self._thoughts:
             self._thoughts.hide()
 
@@ -95,3 +98,9 @@ class AnswerBody(QWidget):
         y += self.column.arrange(width)
         self.setFixedSize(width, y)
         return y
+
+
+def _thinking_title(is_thinking: bool, thinking_s: float) -> str:
+    if is_thinking:
+        return tr("Thinking…")
+    return tr("Thought for {time}", time=seconds(thinking_s)) if thinking_s > 0 else tr("Thought")

@@ -63,6 +63,8 @@ class ToolExtras(QObject):
     def _suggestions(self, view: ChatView, sign: str) -> list[Suggestion]:
         """The known prompts or resources; others come as soon as their server has listed them."""
         found: list[Suggestion] = []
+        if sign == "/" and view.session.can_sum_up:
+            found.append(Suggestion("/compact", "", tr("Sum up earlier messages"), view.session.sum_up))
         for state in self._servers(view, sign):
             self._ask_for(view, sign, state.name)
             for each in self._lists.get((sign, state.name), ()):

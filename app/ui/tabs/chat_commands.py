@@ -69,6 +69,14 @@ class ChatCommands(QObject):
         if self._tabs.current and (use := self.asking_tool):
             self._tabs.current.session.decide(use, decision)
 
+    @property
+    def can_sum_up(self) -> bool:
+        return self._tabs.current is not None and self._tabs.current.session.can_sum_up
+
+    def sum_up(self) -> None:
+        if self._tabs.current:
+            self._tabs.current.session.sum_up()
+
     def copy_last_answer(self) -> None:
         turns = self._tabs.current.session.chat.turns if self._tabs.current else []
         answers = (turn for turn in reversed(turns) if turn.role is Role.ASSISTANT)

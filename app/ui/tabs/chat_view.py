@@ -29,7 +29,7 @@ from app.look.tokens import current
 from app.look.words import tr
 from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
-from app.protocol.request import Overflow, Role
+from app.protocol.request import Role
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped import drop_text, dropped_files, has_picture, picture_bytes
 from app.ui.base.frame_budget import frame_budget
@@ -246,7 +246,8 @@ class ChatView(QWidget):
 
     def _connect(self) -> None:
         self.session.changed.connect(self._on_changed)
-        self.session.grew.connect(self.transcript.mark_growing)
+        for grew in (self.session.grew, self.session.summaries.grew):
+            grew.connect(self.transcript.mark_growing)
         self.session.limits_changed.connect(self.show_limits)
         self.session.finished.connect(self._on_finished)
         self.turn_actions.asked.connect(self.setFocus)
@@ -265,13 +266,12 @@ class ChatView(QWidget):
         self.message_draft.sent.connect(self._on_sent)
 
     def _show_progress(self) -> None:
-        can_keep_going = self.session.chat.overflow is Overflow.STOP
         session = self.session
         progress = AnswerProgress(
             session.is_busy,
             self.slot,
             self.is_paused,
-            can_keep_going,
+            session.way_on if session.is_full else None,
             session.enter_sends,
             self._encoding,
             session.answers.awaited_servers,

@@ -7,6 +7,7 @@ from app.chats.chat import Turn, TurnState
 from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
 from app.look.words import mark, tr
+from app.protocol.request import Overflow
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
@@ -26,20 +27,30 @@ from app.ui.transcript.answer_text import (
     usage_rows,
     usage_times,
 )
+from app.ui.transcript.summary_card import SummaryCard
 from app.ui.transcript.turn_actions import Place, TurnAction, TurnButtons
 from app.ui.transcript.turn_view import AnswerProgress, TurnView
 
 FOOTER = 28
 GAP = 4
 
-_ROLLING = (
-    mark("Continue with a rolling window"),
-    mark("From now on the oldest turns are left out; the system prompt stays"),
-)
-_CUTTING = (
-    mark("Leave out the middle"),
-    mark("From now on the middle of turns and long texts is left out where they do not fit"),
-)
+_WAYS_ON = {
+    Overflow.SUM_UP: (
+        mark("Sum up earlier messages and go on"),
+        mark(
+            "From now on a summary takes the place of earlier messages when the chat is full; they stay here"
+        ),
+    ),
+    Overflow.ROLLING_WINDOW: (
+        mark("Continue with a rolling window"),
+        mark("From now on the oldest turns are left out; the system prompt stays"),
+    ),
+    # A message that never fitted stays too long in a rolling window, which shows it whole.
+    Overflow.TRUNCATE_MIDDLE: (
+        mark("Leave out the middle"),
+        mark("From now on the middle of turns and long texts is left out where they do not fit"),
+    ),
+}
 
 
 class AnswerView(TurnView):
@@ -50,6 +61,9 @@ class AnswerView(TurnView):
 
     GAP_AFTER = 20
     keep_going_requested = Signal()
+    summary_acted = Signal(object, object)  # a SummaryAction, the Turn
+    summary_edited = Signal(object, str)  # the Turn, what its summary shall say
+    turn_requested = Signal(object)  # the Turn to scroll to
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
@@ -68,8 +82,13 @@ class AnswerView(TurnView):
         self.go_on.clicked.connect(lambda: self.act(TurnAction.CONTINUE))
         self.keep_going = _offer("", "", self)
         self.keep_going.clicked.connect(self.keep_going_requested)
+        self.card: SummaryCard | None = None
         self.buttons.raise_()
         self.set_zoom(0)
+
+    @property
+    def is_held(self) -> bool:
+        return super().is_held or (self.card is not None and self.card.editor is not None)
 
     def apply(self, place: Place, progress: AnswerProgress) -> None:
         self.place = place
@@ -81,10 +100,32 @@ class AnswerView(TurnView):
             self.changed()
         if self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING):
             self.changed()
+        self._show_summary()
         self._show_offers(progress)
         self.buttons.apply(turn, place)
         self.versions.apply(turn, place)
         self.show_progress(progress)
+
+    def _show_summary(self) -> None:
+        turn = self.turn
+        if turn.summary and self.card is None:
+            self.card = self._new_card()
+        if not self.card or (self.card.isHidden() and not turn.summary):
+            return
+        field = (self._chat_id, f"summary {turn.id}")
+        self.card.setVisible(bool(turn.summary) and self.editor is None)
+        if not turn.summary or self.card.apply(turn.summary, self.place.summed_up, self._drafts, field):
+            self.changed()
+
+    def _new_card(self) -> SummaryCard:
+        """When it is first needed: few answers have a summary below."""
+        card = SummaryCard(self)
+        card.set_zoom(self._zoom)
+        card.height_changed.connect(self._emit_height_changed)
+        card.acted.connect(lambda action: self.summary_acted.emit(action, self.turn))
+        card.edited.connect(lambda text: self.summary_edited.emit(self.turn, text))
+        card.turn_requested.connect(self.turn_requested)
+        return card
 
     def show_progress(self, progress: AnswerProgress) -> None:
         self._show_footer(progress)
@@ -105,9 +146,12 @@ class AnswerView(TurnView):
 
     def _show_offers(self, progress: AnswerProgress) -> None:
         turn, place = self.turn, self.place
-        is_full = turn.overflowed and progress.can_keep_going
+        is_full = turn.overflowed and progress.way_on is not None
         can_ask = place.is_last and place.has_messages
-        self._name_way_on(did_begin=turn.state is not TurnState.FAILED)
+        if progress.way_on:
+            name, tip = _WAYS_ON[progress.way_on]
+            self.keep_going.setText(tr(name))
+            self.keep_going.setToolTip(tr(tip))
         offers = (
             (self.keep_going, can_ask and is_full),
             (self.go_on, can_ask and not is_full and ended_early(turn) and can_continue(turn)),
@@ -116,12 +160,6 @@ class AnswerView(TurnView):
             if button.isHidden() == is_offered:
                 button.setVisible(is_offered)
                 self.changed()
-
-    def _name_way_on(self, *, did_begin: bool) -> None:
-        """A message that never fitted stays too long in a rolling window, which shows it whole."""
-        name, tip = _ROLLING if did_begin else _CUTTING
-        self.keep_going.setText(tr(name))
-        self.keep_going.setToolTip(tr(tip))
 
     def _show_footer(self, progress: AnswerProgress) -> None:
         if self.turn.state is TurnState.STREAMING:
@@ -134,11 +172,14 @@ class AnswerView(TurnView):
 
     def text_parts(self) -> list[TextPart]:
         rounds = (part.under(0) for part in self.rounds.text_parts())
-        return [*rounds, *(part.under(1) for part in self.body.text_parts())]
+        summary = self.card.text_parts() if self.card and not self.card.isHidden() else []
+        body = (part.under(1) for part in self.body.text_parts())
+        return [*rounds, *body, *(part.under(2) for part in summary)]
 
     @property
     def shows_more_than_written(self) -> bool:
-        return self.body.shows_thinking or self.rounds.shows_thinking
+        shows_summary = self.card is not None and bool(self.card.text_parts())
+        return self.body.shows_thinking or self.rounds.shows_thinking or shows_summary
 
     def finish(self) -> None:
         self.rounds.finish()
@@ -161,11 +202,15 @@ class AnswerView(TurnView):
         self._shown = None
         self.rounds.set_plain(is_plain)
         self.body.set_plain(is_plain)
+        if self.card:
+            self.card.set_plain(is_plain)
 
     def set_zoom(self, zoom: int) -> None:
         self.rounds.set_zoom(zoom)
         self.body.set_zoom(zoom)
         self.notice.setFont(reading_font(zoom))
+        if self.card:
+            self.card.set_zoom(zoom)
         super().set_zoom(zoom)
 
     def _arrange_text(self, width: int) -> int:
@@ -189,7 +234,11 @@ class AnswerView(TurnView):
         y += GAP if y else 0
         self.footer.move(0, y)
         self._place_footer(width)
-        return y + FOOTER
+        y += FOOTER
+        if self.card and not self.card.isHidden():
+            self.card.move(0, y + 2 * GAP)
+            y += 2 * GAP + self.card.arrange(width)
+        return y
 
     def _place_footer(self, width: int) -> None:
         """The version switch first, so that it stays in place. Buttons, while visible, hide the figures."""
@@ -220,6 +269,8 @@ class AnswerView(TurnView):
         for part in (self.rounds, self.body, self.footer):
             part.setVisible(is_shown)
         self.notice.setVisible(is_shown and bool(self.notice.text()))
+        if self.card:
+            self.card.setVisible(is_shown and self.turn.summary is not None)
         for offer in (self.go_on, self.keep_going):
             offer.hide()  # `apply` brings back what is still offered
 

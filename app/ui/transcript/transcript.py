@@ -52,6 +52,8 @@ class Transcript(QAbstractScrollArea):
     media_saved = Signal(object)  # the attachment, whose file is to be saved
     kept = Signal(object)  # the Turn chosen of several side by side
     keep_going_requested = Signal()
+    summary_acted = Signal(object, object)  # a SummaryAction, the Turn whose summary is meant
+    summary_edited = Signal(object, str)  # the Turn, what its summary shall say
     decided = Signal(object, object)  # the ToolUse that asks, a Decision
     drawn = Signal()  # the views have changed or moved
 
@@ -335,6 +337,7 @@ class Transcript(QAbstractScrollArea):
             enter_saves=state.enter_sends,
             before=before,
             after=after[0] if after else None,
+            summed_up=tuple(self._page.rows[: row + 1]) if turn.summary else (),
         )
         view.apply(place, NO_PROGRESS if after else self._progress)
 
@@ -438,6 +441,9 @@ class Transcript(QAbstractScrollArea):
             view.media_saved.connect(self.media_saved)
         if isinstance(view, AnswerView):
             view.keep_going_requested.connect(self.keep_going_requested)
+            view.summary_acted.connect(self.summary_acted)
+            view.summary_edited.connect(self.summary_edited)
+            view.turn_requested.connect(self.show_turn)
         if isinstance(view, CompareView):
             view.kept.connect(self.kept)
         return view

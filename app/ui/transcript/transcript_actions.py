@@ -12,6 +12,7 @@ from app.chats.chat import Turn
 from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.message.message_text import plain_text, written_text
+from app.ui.transcript.summary_card import SummaryAction
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_actions import TurnAction
 
@@ -49,6 +50,8 @@ class TranscriptActions(QObject):
         transcript.ways_requested.connect(self.answer_in_ways)
         transcript.version_requested.connect(session.show_version)
         transcript.kept.connect(self._on_kept)
+        transcript.summary_acted.connect(self._on_summary_acted)
+        transcript.summary_edited.connect(session.set_summary)
         transcript.queue.removed.connect(self._on_unqueued)
         transcript.queue.edit_requested.connect(self._on_queued_edited)
 
@@ -120,6 +123,19 @@ class TranscriptActions(QObject):
         drafts.put(field, text if is_kept else "")
         said = tr("The edit is kept until you go on with it.") if is_kept else tr("Discarded the edit.")
         self.undo_offered.emit(said, edit_again)
+
+    @Slot(object, object)
+    def _on_summary_acted(self, action: SummaryAction, turn: Turn) -> None:
+        self._transcript.hold(turn)
+        session, summary = self._session, turn.summary
+        if action is SummaryAction.STOP:
+            session.summaries.stop()
+        elif action is SummaryAction.AGAIN:
+            session.sum_up_again(turn)
+        elif summary:
+            session.set_summary(turn, "")
+            said = tr("Removed the summary. The model reads all messages again.")
+            self.undo_offered.emit(said, lambda: session.put_back_summary(turn, summary))
 
     @Slot(object)
     def _on_kept(self, version: Turn) -> None:

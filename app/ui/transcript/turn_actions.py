@@ -53,6 +53,7 @@ class Place:
     enter_saves: bool = True  # an edit; else Ctrl+Enter does
     answer: str = ""  # to it, once that is complete
     begins_day: bool = False  # the message before is of another day
+    summed_up: tuple[Turn, ...] = ()  # for which its summary stands
 
     @classmethod
     def of(
@@ -65,12 +66,14 @@ class Place:
         enter_saves: bool = True,
         before: Turn | None = None,
         after: Turn | None = None,
+        summed_up: tuple[Turn, ...] = (),
     ) -> Self:
         has_messages = turn.role is Role.USER or chat.has_messages_before(turn)
         is_answered = turn.role is Role.USER and after and after.state is TurnState.DONE
         text = after.text if is_answered and after else ""
         begins_day = before is not None and day_of(before) != day_of(turn)
-        return cls(chat.versions_of(turn), is_last, is_busy, has_messages, enter_saves, text, begins_day)
+        versions = chat.versions_of(turn)
+        return cls(versions, is_last, is_busy, has_messages, enter_saves, text, begins_day, summed_up)
 
     def number_of(self, turn: Turn) -> int:
         """Which of the versions it is, from 1."""

@@ -13,6 +13,7 @@ from app.look.fonts import reading_font
 from app.look.layouts import drop
 from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
+from app.protocol.request import Overflow
 from app.ui.base.kept_text import KeptText
 from app.ui.base.keyboard import focus_chain
 from app.ui.base.thumbnails import Thumbnails
@@ -32,7 +33,7 @@ class AnswerProgress:
     is_busy: bool = False  # an answer is being written
     slot: SlotSnapshot | None = None
     is_paused: bool = False  # as all chats are
-    can_keep_going: bool = False  # the chat stopped because it is full, and could drop turns instead
+    way_on: Overflow | None = None  # what is offered where the chat stopped because it is full
     enter_sends: bool = True  # in the composer, and in an edit
     encoding: Encoding | None = None  # the answer waits for its pictures
     starting: tuple[str, ...] = ()  # MCP servers that the answer waits for

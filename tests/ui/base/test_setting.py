@@ -27,4 +27,4 @@ def test_every_speed_and_overflow_can_be_chosen() -> None:
 
 def test_beside_the_meter_each_choice_says_what_it_does() -> None:
     labels = [overflow_label(overflow) for overflow in Overflow]
-    assert labels == ["Stop when full", "Rolling window", "Truncate the middle"]
+    assert labels == ["Sum up when full", "Stop when full", "Rolling window", "Truncate the middle"]

@@ -93,7 +93,7 @@ def test_it_opens_above_the_composer_with_the_keyboard_in_it(panel: ChatSettings
 
 def test_a_choice_counts_at_once(panel: ChatSettings, qtbot: QtBot) -> None:
     with qtbot.waitSignal(panel.changed) as changed:
-        panel.overflow.findChildren(QRadioButton)[1].click()
+        panel.overflow.findChildren(QRadioButton)[2].click()
     assert changed.args == [ChatOptions(overflow=Overflow.ROLLING_WINDOW)]
     with qtbot.waitSignal(panel.changed) as changed:
         panel.max_context.stepUp()

@@ -13,7 +13,7 @@ from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.look.plain_text import ElidedLabel
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
-from app.protocol.request import Role
+from app.protocol.request import Overflow, Role
 from app.ui.base.frame_budget import frame_budget
 from app.ui.base.proportions import column_width
 from app.ui.transcript.answer_view import AnswerView
@@ -657,15 +657,24 @@ def test_what_is_still_written_can_neither_be_forked_from_nor_explained(transcri
     assert view.footer.toolTip() == ""
 
 
-def test_a_full_chat_that_stops_is_offered_a_rolling_window_until_it_goes_on(
-    transcript: Transcript, chat: Chat, turns: list[Turn], qtbot: QtBot
+WAYS_ON = {
+    Overflow.SUM_UP: "Sum up earlier messages and go on",
+    Overflow.ROLLING_WINDOW: "Continue with a rolling window",
+    Overflow.TRUNCATE_MIDDLE: "Leave out the middle",
+}
+
+
+@pytest.mark.parametrize("way_on", WAYS_ON)
+def test_a_full_chat_that_stops_is_offered_a_way_on_until_it_goes_on(
+    transcript: Transcript, chat: Chat, turns: list[Turn], qtbot: QtBot, way_on: Overflow
 ) -> None:
     turns[-1].state, turns[-1].overflowed = TurnState.DONE, True
     turns[-1].notice = "The answer was cut off: this chat's context of 512 tokens is full."
-    transcript.set_progress(AnswerProgress(can_keep_going=True))
+    transcript.set_progress(AnswerProgress(way_on=way_on))
     transcript.show()
     view = answer_view(transcript)
     assert view.keep_going.isVisible()
+    assert view.keep_going.text() == WAYS_ON[way_on]
     assert view.notice.geometry().bottom() < view.keep_going.y()
     assert view.keep_going.geometry().bottom() < view.footer.y()
     with qtbot.waitSignal(transcript.keep_going_requested):
@@ -678,12 +687,12 @@ def test_a_full_chat_that_stops_is_offered_a_rolling_window_until_it_goes_on(
     assert not answer_view(transcript).keep_going.isVisible()
 
 
-@pytest.mark.parametrize(("overflowed", "can_keep_going"), [(True, False), (False, True)])
+@pytest.mark.parametrize(("overflowed", "way_on"), [(True, None), (False, Overflow.SUM_UP)])
 def test_nothing_is_offered_where_the_chat_rolls_already_or_is_not_full(
-    transcript: Transcript, turns: list[Turn], overflowed: bool, can_keep_going: bool
+    transcript: Transcript, turns: list[Turn], overflowed: bool, way_on: Overflow | None
 ) -> None:
     turns[-1].state, turns[-1].overflowed = TurnState.DONE, overflowed
-    transcript.set_progress(AnswerProgress(can_keep_going=can_keep_going))
+    transcript.set_progress(AnswerProgress(way_on=way_on))
     transcript.show()
     assert not answer_view(transcript).keep_going.isVisible()
 

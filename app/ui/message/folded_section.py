@@ -1,10 +1,9 @@
-"""The thinking before an answer: expanded while the model thinks, collapsed afterwards. GUI thread."""
+"""A text below its title: expanded while it is written, collapsed afterwards. GUI thread."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.look.figures import seconds
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.tokens import current
@@ -17,13 +16,13 @@ HEADER = 28
 LINE = 2
 
 
-class ThinkingSection(QWidget):
+class FoldedSection(QWidget):
     height_changed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._source = ""
-        self._is_thinking = False
+        self._is_growing = False
         self._is_open: bool | None = None  # what the user chose; None: nothing yet
         self._column: MarkdownColumn | None = None
         self._zoom = 0
@@ -38,14 +37,14 @@ class ThinkingSection(QWidget):
 
     @property
     def is_open(self) -> bool:
-        return self._is_thinking if self._is_open is None else self._is_open
+        return self._is_growing if self._is_open is None else self._is_open
 
-    def apply(self, source: str, is_thinking: bool, thinking_s: float) -> None:
+    def apply(self, title: str, source: str, *, is_growing: bool) -> None:
         if not source.startswith(self._source):
-            self._is_open = None  # of another answer
+            self._is_open = None  # of another turn
         self._source = source
-        self._is_thinking = is_thinking
-        self.header.setText(_title(is_thinking, thinking_s))
+        self._is_growing = is_growing
+        self.header.setText(title)
         self._show_state()
 
     def text_parts(self) -> list[TextPart]:
@@ -79,7 +78,7 @@ class ThinkingSection(QWidget):
     def _show_state(self) -> None:
         if self.is_open:
             column = self._shown_column()
-            if self._is_thinking:
+            if self._is_growing:
                 column.show_growing(self._source)
             else:
                 column.show_whole(self._source)
@@ -104,9 +103,3 @@ class ThinkingSection(QWidget):
             QPainter(self).fillRect(
                 x, HEADER + 4, LINE, self.height() - HEADER - 4, QColor(current().hairline)
             )
-
-
-def _title(is_thinking: bool, thinking_s: float) -> str:
-    if is_thinking:
-        return tr("Thinking…")
-    return tr("Thought for {time}", time=seconds(thinking_s)) if thinking_s > 0 else tr("Thought")
