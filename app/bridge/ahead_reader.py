@@ -1,7 +1,8 @@
 """Has the engine compute what a chat's next message begins with, while nothing else runs. GUI thread.
 
-After an answer that is the end of its turn, after a summary its text, and later the draft as far as it was typed. Knows no widgets: the
-draft comes from the session, which has it from the composer.
+After an answer that is the end of its turn, after a summary that is what now stands before it, and later the
+draft as far as it was typed. Knows no widgets: the draft comes from the session, which has it from the
+composer.
 """
 
 import psutil
