@@ -18,7 +18,7 @@ from tests.storage.power_cuts import Disk, power_cuts, record
 
 
 def test_there_is_one_of_each_version() -> None:
-    assert sorted(file.name for file in OLD_SCHEMAS.iterdir()) == [f"version_{n}.sql" for n in VERSIONS]
+    assert {file.name for file in OLD_SCHEMAS.iterdir()} == {f"version_{n}.sql" for n in VERSIONS}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
