@@ -39,7 +39,7 @@ class ChatShelves(QObject):
         super().__init__(parent)
         self._tabs = tabs
         self._services = services
-        self._shelves, self._reader = services.shelves, services.shelf_reader
+        self._shelves, self._reader = services.shelves, services.beginnings
         self._parent = parent
         self.shown_window: ShelvesWindow | None = None  # once it was asked for
         self.reader: Reader | None = None
@@ -107,7 +107,7 @@ class ChatShelves(QObject):
             return
         shelf, room = state.shelf, self._room()
         is_whole = self._shelves.is_whole(shelf.id, room)
-        reading = self._reader.reading(shelf.id)
+        reading = self._reader.reading(shelf.chat_id)
         use = use_text(state, reading, room, is_whole=is_whole, is_kept=self._is_kept())
         vectors = self._services.shelf_vectors
         found = "" if is_whole else vectors_text(vectors.progress(shelf.id), vectors.trouble)
