@@ -5,13 +5,13 @@ GUI thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from app.bridge.chat_limits import ChatLimits
 from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
-from app.chats.project import NoProjects, Project, ProjectSource
+from app.chats.project import Project
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import SHELF, Overflow, Request, Role
 from app.shelves.documents import is_cited, number_of, renumbered, with_text_before
@@ -23,7 +23,7 @@ class ShelfAccess:
 
     def __init__(self) -> None:
         self.source: ShelfSource = NoShelves()
-        self.projects: ProjectSource = NoProjects()
+        self.project_of: Callable[[str], Project | None] = lambda _folder: None
 
 
 class ChatShelf:
@@ -38,7 +38,7 @@ class ChatShelf:
     @property
     def project(self) -> Project | None:
         """A notebook has none: nothing stands before its text."""
-        return None if self._chat.is_notebook else self._access.projects.of(self._chat.folder)
+        return None if self._chat.is_notebook else self._access.project_of(self._chat.folder)
 
     @property
     def id(self) -> str:

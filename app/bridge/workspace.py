@@ -424,7 +424,7 @@ class Workspace(QObject):
             folder=folder,
         )
         self.options_for_new(ChatOptions.of(chat)).apply_to(chat)
-        if project := self.shelves.projects.of(folder):
+        if project := self.shelves.project_of(folder):
             chat.tools, chat.model_path = project.tools or chat.tools, project.model_path
         return self._open(SavedChat(chat), len(self.sessions), is_new=True)
 

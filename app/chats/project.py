@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from app.chats.attachment import number_of, valid_unicode
 from app.chats.tool_json import text_of, tools_of
@@ -21,8 +21,10 @@ MAX_TOLD_CHARS = 16_000  # of all facts in one prompt
 MAX_INSTRUCTIONS_CHARS = 100_000
 MAX_PROPOSED, MAX_DROPPED = 20, 200
 MAX_TIME = 1e11
+FORMAT, VERSION = "skein-facts", 1  # of a file
 TOLD = "What is known from earlier chats:"
 BETWEEN = "\n\n"
+_ITEM = re.compile(r"[-*+]\s+(?:\[([ xX])\]\s+)?(.+)")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 # Nobody sees them, and the model reads them: directions, tags, selectors. Those that join letters stay.
 _UNSEEN = re.compile(
@@ -50,13 +52,9 @@ class Fact:
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", one_line(self.text))
 
-    @property
-    def key(self) -> str:
-        """Facts with the same one say the same."""
-        return key_of(self.text)
-
 
 def key_of(text: str) -> str:
+    """Facts with the same one say the same."""
     return text.casefold().rstrip(" .!。！")
 
 
@@ -117,7 +115,7 @@ class Project:
 
     def with_facts(self, facts: Iterable[Fact]) -> Self:
         """With those of them that are new, as far as there is room."""
-        new = _unlike({fact.key for fact in self.facts}, facts)
+        new = _unlike((fact.text for fact in self.facts), facts)
         return replace(self, facts=(*self.facts, *new[: MAX_FACTS - len(self.facts)]))
 
     def with_changed(self, fact_id: str, **changes: Any) -> Self:
@@ -127,8 +125,8 @@ class Project:
 
     def with_proposed(self, facts: Iterable[Fact]) -> Self:
         """With those of them that are not known, proposed or dropped, as far as there is room."""
-        known = {fact.key for fact in (*self.facts, *self.proposed)} | set(map(key_of, self.dropped))
-        new = _unlike(known, facts)
+        known = (fact.text for fact in (*self.facts, *self.proposed))
+        new = _unlike((*known, *self.dropped), facts)
         return replace(self, proposed=(*self.proposed, *new[: MAX_PROPOSED - len(self.proposed)]))
 
     def with_dropped(self, fact_id: str) -> Self:
@@ -138,38 +136,22 @@ class Project:
 
     def with_accepted(self, fact_id: str, text: str = "") -> Self:
         """With the proposal as a fact, in these words if there are any. It stays where there is no room."""
-        accepted = [fact for fact in self.proposed if fact.id == fact_id]
-        if not accepted or len(self.facts) >= MAX_FACTS:
+        if len(self.facts) >= MAX_FACTS:
             return self
+        accepted = (replace(one, text=text or one.text) for one in self.proposed if one.id == fact_id)
         kept = tuple(fact for fact in self.proposed if fact.id != fact_id)
-        anew = (replace(fact, text=text or fact.text, created_at=time.time()) for fact in accepted)
-        return replace(self, proposed=kept).with_facts(anew)
+        return replace(self.with_facts(accepted), proposed=kept)
 
 
-class ProjectSource(Protocol):
-    def of(self, folder: str) -> Project | None:
-        """The project that a folder is. None: it is a folder only, or none at all."""
-        ...
-
-
-class NoProjects:
-    """Until there is another."""
-
-    def of(self, _folder: str) -> Project | None:
-        return None
+# As JSON, and as a list in Markdown, in which a box is ticked where a fact is on
 
 
 def as_json(project: Project) -> str:
-    fields = asdict(project)
-    del fields["folder"]
-    return valid_unicode(json.dumps(fields, ensure_ascii=False))
+    return _json({name: value for name, value in asdict(project).items() if name != "folder"})
 
 
 def project_of(folder: str, stored: str) -> Project:
-    try:
-        found = json.loads(stored)
-    except (ValueError, RecursionError):
-        found = None
+    found = _read(stored)
     known: dict[str, Any] = found if isinstance(found, dict) else {}
     dropped = known.get("dropped")
     return Project(
@@ -192,6 +174,22 @@ def facts_of(stored: Any) -> tuple[Fact, ...]:
     return tuple(_fact(each) for each in items if isinstance(each, dict))
 
 
+def facts_text(facts: Iterable[Fact], *, is_markdown: bool) -> str:
+    """For a file."""
+    if is_markdown:
+        return "".join(f"- [{'x' if fact.is_on else ' '}] {fact.text}\n" for fact in facts)
+    return _json({"format": FORMAT, "version": VERSION, "facts": list(map(asdict, facts))})
+
+
+def facts_in(text: str) -> tuple[Fact, ...]:
+    """Of a file of either kind: the last ones, if there are too many."""
+    stored = _read(text)
+    if stored is not None:
+        return facts_of(stored.get("facts") if isinstance(stored, dict) else stored)
+    items = [item for line in text.splitlines() if (item := _ITEM.match(line.strip()))]
+    return tuple(Fact(item[2], is_on=item[1] != " ") for item in items[-MAX_FACTS:])
+
+
 def _fact(stored: dict[str, Any]) -> Fact:
     return Fact(
         text_of(stored.get("text")),
@@ -203,7 +201,20 @@ def _fact(stored: dict[str, Any]) -> Fact:
     )
 
 
-def _unlike(known: set[str], facts: Iterable[Fact]) -> list[Fact]:
-    """Each once, without those that are known."""
-    new = {fact.key: fact for fact in facts if fact.text and fact.key not in known}
+def _json(value: Any) -> str:
+    return valid_unicode(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def _read(text: str) -> Any:
+    """None: it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unlike(texts: Iterable[str], facts: Iterable[Fact]) -> list[Fact]:
+    """Those that say something else, each once."""
+    known = set(map(key_of, texts))
+    new = {key: fact for fact in facts if (key := key_of(fact.text)) and key not in known}
     return list(new.values())

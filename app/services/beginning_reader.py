@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from time import monotonic
-from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -26,6 +25,8 @@ from app.protocol.request import BEGINNINGS, Message, Request, Role
 from app.settings.settings import Settings
 
 LOOK_EVERY_MS = 1000
+# Of shelves or projects: the ids of their own sequences, and what chats of at most so many tokens begin with.
+Beginnings = Callable[[int], Iterable[tuple[str, str]]]
 MAX_WAIT_S = 300.0  # after attempts in vain, such as beside chats that leave no room: each builds the prompt
 
 
@@ -40,14 +41,6 @@ class Reading:
     @property
     def is_whole(self) -> bool:
         return 0 < self.num_tokens <= self.num_held + 1  # the last token of a prompt is computed with it
-
-
-class Beginnings(Protocol):
-    """Shelves, or projects."""
-
-    def beginnings(self, room: int) -> Iterable[tuple[str, str]]:
-        """The ids of their own sequences, and what chats of at most `room` tokens begin with."""
-        ...
 
 
 class BeginningReader(QObject):
@@ -95,7 +88,7 @@ class BeginningReader(QObject):
         model = self._engine.model
         if model is None or model.server:
             return {}
-        found = chain.from_iterable(source.beginnings(model.max_sequence_tokens) for source in self._sources)
+        found = chain.from_iterable(source(model.max_sequence_tokens) for source in self._sources)
         return {chat_id: text for chat_id, text in found if text}
 
     def _next(self) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
-from app.chats.project import MAX_PROPOSED, Fact
+from app.chats.project import MAX_FACTS, MAX_PROPOSED, Fact, Project
 from app.chats.thinking import split_thinking
 from app.protocol.answer_format import ToolChoice
 from app.protocol.request import FACTS, Message, Overflow, Request, Role
@@ -21,7 +21,7 @@ from app.protocol.sampling import SamplingParams
 from app.services.idle_writer import IdleWriter
 from app.services.projects import Projects
 
-MAX_FACTS, MAX_CHARS = 3, 160  # of one answer, and of one fact
+MAX_WRITTEN, MAX_CHARS = 3, 160  # of one answer, and of one fact
 MAX_TOKENS = 256
 WISH = (
     "Did I say anything in my last message that will still matter in later chats, about me or this work, and "
@@ -29,7 +29,7 @@ WISH = (
     "chat, each of which can be understood alone. Answer with [] if there is nothing of that kind."
 )
 SCHEMA = json.dumps(
-    {"type": "array", "items": {"type": "string", "maxLength": MAX_CHARS}, "maxItems": MAX_FACTS}
+    {"type": "array", "items": {"type": "string", "maxLength": MAX_CHARS}, "maxItems": MAX_WRITTEN}
 )
 
 
@@ -43,8 +43,10 @@ class FactWriter(IdleWriter):
 
     def _is_wanted(self, session: ChatSession, answer: Turn) -> bool:
         project = session.shelf.project
-        proposes = project is not None and project.proposes and len(project.proposed) < MAX_PROPOSED
-        return proposes and answer.state is TurnState.DONE and not session.requests.host
+        if project is None or not project.proposes or session.requests.host:
+            return False
+        has_room = len(project.proposed) < MAX_PROPOSED and len(project.facts) < MAX_FACTS
+        return has_room and answer.state is TurnState.DONE
 
     def _request_for(self, session: ChatSession) -> Request | None:
         """Of the chat as it is now: it may have been moved, or have another model."""
@@ -69,7 +71,7 @@ class FactWriter(IdleWriter):
     def _take(self, session: ChatSession, text: str) -> None:
         chat = session.chat
         facts = (Fact(one, chat_id=chat.id, turn_id=self._turn_id) for one in written_facts(text))
-        self._projects.propose(chat.folder, *facts)
+        self._projects.change(chat.folder, Project.with_proposed, facts)
 
 
 def written_facts(text: str) -> list[str]:
@@ -80,4 +82,4 @@ def written_facts(text: str) -> list[str]:
     except (ValueError, RecursionError):
         return []
     items = found if isinstance(found, list) else []
-    return [each for each in items if isinstance(each, str)][:MAX_FACTS]
+    return [each for each in items if isinstance(each, str)][:MAX_WRITTEN]

@@ -4,24 +4,30 @@ What a project is, and what it may hold, is in `app/chats/project.py`: here it c
 """
 
 import asyncio
-from collections.abc import Iterator
+import errno
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
-from app.chats.fact_files import FactsError, read_facts, write_facts
-from app.chats.project import MAX_FACTS, Fact, Project
+from app.chats.project import MAX_FACTS, Project, facts_in, facts_text
 from app.protocol.commands import Forget
 from app.services.chat_library import ChatLibrary
 from app.services.shelves import ShelfService
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
+from app.system.files import replacing
 from app.system.said import said
 
-FULL = said("A project holds {number:,} facts at most. Delete some of them first.", number=MAX_FACTS)
+MAX_FILE_BYTES = 4 << 20
+FULL = said(
+    "The project has {number:,} facts and takes no more. Delete some of them first.", number=MAX_FACTS
+)
 
 
 class Projects(QObject):
@@ -59,15 +65,10 @@ class Projects(QObject):
         return tuple(self._projects.values())
 
     def of(self, folder: str) -> Project | None:
-        return self._projects.get(folder) if folder else None
-
-    @property
-    def chat_ids(self) -> tuple[str, ...]:
-        """The ids of the projects' own sequences."""
-        return tuple(project.chat_id for project in self.all)
+        return self._projects.get(folder)
 
     def beginnings(self, room: int) -> Iterator[tuple[str, str]]:
-        """These ids, and what chats of at most `room` tokens begin with, as far as their shelves are read."""
+        """The ids of their own sequences, and what chats begin with, of those whose shelves are read."""
         for project in self.all:
             if self._shelves.is_settled(project.shelf_id):
                 documents = self._shelves.text_before(project.shelf_id, room)
@@ -79,68 +80,49 @@ class Projects(QObject):
 
     def remove(self, folder: str) -> None:
         """It is a folder only. What was computed for it goes, too."""
-        if project := self._projects.get(folder):
+        if project := self.of(folder):
             self._engine.post(Forget(project.chat_id))
             self._put(folder, None)
 
-    # Facts, and proposals by the model. Nothing where the folder is no project any more.
-
-    def add(self, folder: str, *facts: Fact) -> None:
-        if project := self.of(folder):
-            self._change(project, project.with_facts(facts), is_full=len(project.facts) >= MAX_FACTS)
-
-    def change(
-        self, folder: str, fact_id: str, *, text: str | None = None, is_on: bool | None = None
-    ) -> None:
-        """Edits or switches a fact. Without a text it is deleted; `add` undoes that."""
-        given = {"text": text, "is_on": is_on}
-        if project := self.of(folder):
-            changes = {name: value for name, value in given.items() if value is not None}
-            self._change(project, project.with_changed(fact_id, **changes))
-
-    def propose(self, folder: str, *facts: Fact) -> None:
-        if project := self.of(folder):
-            self._change(project, project.with_proposed(facts))
-
-    def accept(self, folder: str, fact_id: str, text: str = "") -> None:
-        """The proposal is a fact from now on, in these words if there are any."""
-        if project := self.of(folder):
-            self._change(
-                project, project.with_accepted(fact_id, text), is_full=len(project.facts) >= MAX_FACTS
-            )
-
-    def drop(self, folder: str, fact_id: str) -> None:
-        """It is not proposed again."""
-        if project := self.of(folder):
-            self._change(project, project.with_dropped(fact_id))
+    def change(self, folder: str, change: Callable[..., Project], *args: Any, **named: Any) -> None:
+        """By a method of Project, such as `with_facts`. Nothing where the folder is no project any more."""
+        if before := self.of(folder):
+            anew = change(before, *args, **named)
+            if change in (Project.with_facts, Project.with_accepted) and len(anew.facts) >= MAX_FACTS:
+                self.failed.emit(FULL)
+            if anew != before:
+                self.set(anew)
 
     async def export_facts(self, folder: str, path: Path) -> None:
-        """As JSON, or as a list in Markdown where the name ends in “.md”. Emits `failed` on errors."""
-        if project := self.of(folder):
-            try:
-                await asyncio.to_thread(write_facts, path, project.facts)
-            except FactsError as error:
-                self.failed.emit(error.args[0])
+        """As a list in Markdown where the name ends in “.md”, else as JSON. Emits `failed` on errors."""
+        project = self.of(folder)
+        text = facts_text(project.facts if project else (), is_markdown=path.suffix.lower() == ".md")
+        try:
+            await asyncio.to_thread(_write, path, text)
+        except OSError as error:
+            self._fail(path, error)
 
     async def import_facts(self, folder: str, path: Path) -> int:
-        """Returns how many are new. Emits `failed` on errors, and for those that find no room."""
+        """Returns how many are new. Emits `failed` on errors, also for want of facts or of room."""
         try:
-            found = await asyncio.to_thread(read_facts, path)
-        except FactsError as error:
-            self.failed.emit(error.args[0])
+            found = facts_in(await asyncio.to_thread(_read, path))
+        except OSError as error:
+            self._fail(path, error)
             return 0
-        project = self.of(folder)
-        if project is None:
-            return 0
-        anew = project.with_facts(found)
-        self._change(project, anew, is_full=len(anew.facts) >= MAX_FACTS)
-        return len(anew.facts) - len(project.facts)
+        if not any(fact.text for fact in found):
+            self.failed.emit(
+                said("There are no facts in {file}: lines that begin with “- ”.", file=path.name)
+            )
+        before = self.of(folder)
+        self.change(folder, Project.with_facts, found)
+        after = self.of(folder)
+        return len(after.facts) - len(before.facts) if before and after else 0
 
-    def _change(self, before: Project, anew: Project, *, is_full: bool = False) -> None:
-        if is_full:
-            self.failed.emit(FULL)
-        if anew != before:
-            self.set(anew)
+    def _fail(self, path: Path, error: OSError) -> None:
+        reason = error.strerror or str(error)
+        self.failed.emit(
+            said("{file} cannot be used: {reason}. Choose another one.", file=path.name, reason=reason)
+        )
 
     def _put(self, folder: str, project: Project | None) -> None:
         self._projects.pop(folder, None)
@@ -157,7 +139,7 @@ class Projects(QObject):
 
     @Slot(str, str)
     def _on_folder_renamed(self, folder: str, name: str) -> None:
-        if project := self._projects.get(folder):
+        if project := self.of(folder):
             self._put(folder, replace(project, folder=name))
 
     @Slot(str)
@@ -169,3 +151,16 @@ class Projects(QObject):
     def _on_folder_put_back(self, folder: str, name: str) -> None:
         if project := self._deleted.pop(folder, None):
             self.set(replace(project, folder=name))
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text)
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return content.decode("utf-8-sig", "replace")

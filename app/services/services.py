@@ -58,7 +58,7 @@ class Services:
         self.self_test = SelfTest(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
         self.projects = Projects(store, engine, self.chat_library, self.shelves, parent)
-        workspace.shelves.projects = self.projects
+        workspace.shelves.project_of = self.projects.of
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
         self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)
@@ -68,8 +68,8 @@ class Services:
         self.form_check = FormCheck(workspace.tools.readers.chat_layer)
         self.schema_tokens = TokenCounter(engine, parent)  # of tools
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
-        self.cells.also_wanted = lambda: (*self.shelves.chat_ids, *self.projects.chat_ids)
-        sources = (self.shelves, self.projects)
+        self.cells.also_wanted = lambda: (*self.shelves.chat_ids, *(one.chat_id for one in self.projects.all))
+        sources = (self.shelves.beginnings, self.projects.beginnings)
         self.beginnings = BeginningReader(engine, workspace, sources, settings, parent)
         self.shelf_vectors = ShelfVectors(
             preferences, self.model_library, self.shelves, index, finder, text_models, parent

@@ -16,6 +16,8 @@ from app.chats.project import (
     Fact,
     Project,
     as_json,
+    facts_in,
+    facts_text,
     one_line,
     project_of,
 )
@@ -169,3 +171,57 @@ def test_of_damaged_facts_the_others_stay() -> None:
     project = project_of("Boat", json.dumps({"facts": stored, "id": "x"}))
     assert [(fact.text, fact.is_on) for fact in project.facts] == [("kept", False), ("also", True)]
     assert all(fact.id and fact.created_at > 1e9 for fact in project.facts)
+
+
+# Files
+
+FACTS = st.lists(
+    st.builds(Fact, st.text(st.characters(), min_size=1).filter(lambda text: Fact(text).text)), max_size=5
+)
+
+
+@given(FACTS.filter(bool))
+def test_json_brings_back_everything(facts: list[Fact]) -> None:
+    assert facts_in(facts_text(facts, is_markdown=False)) == tuple(facts)
+
+
+@given(st.lists(st.tuples(st.text(min_size=1), st.booleans()), max_size=5))
+def test_a_list_brings_back_texts_and_switches(known: list[tuple[str, bool]]) -> None:
+    facts = [Fact(text, is_on=is_on) for text, is_on in known]
+    found = facts_in(facts_text([fact for fact in facts if fact.text], is_markdown=True))
+    assert [(one.text, one.is_on) for one in found] == [(one.text, one.is_on) for one in facts if one.text]
+
+
+def test_any_list_in_markdown_will_do() -> None:
+    text = (
+        "# What I know\n\n* The boat is 9 m long.\n  - [X] Ann steers.\n- [ ] Bob cooks.\nNo item.\n-no\n-\n"
+    )
+    assert [(fact.text, fact.is_on) for fact in facts_in(text)] == [
+        ("The boat is 9 m long.", True),
+        ("Ann steers.", True),
+        ("Bob cooks.", False),
+    ]
+
+
+@given(st.text() | st.binary().map(lambda data: data.decode("utf-8", "replace")))
+def test_any_text_can_be_read(text: str) -> None:
+    assert all(fact.text for fact in facts_in(text))
+
+
+def test_what_has_no_facts_is_read_as_none() -> None:
+    nested, number, blank = "[" * 100_000, "9" * 100_000, "- " + " " * 2**20
+    for text in (
+        nested,
+        number,
+        blank,
+        "",
+        '{"facts": {"text": "x"}}',
+        '{"facts": [1, null, "x", {"text": 7}]}',
+    ):
+        assert [fact.text for fact in facts_in(text) if fact.text] == []
+
+
+def test_of_ten_thousand_in_a_file_the_last_are_taken() -> None:
+    text = "".join(f"- Number {number}.\n" for number in range(10_000))
+    assert facts_in(text)[0].text == f"Number {10_000 - MAX_FACTS}."
+    assert len(facts_in(text)) == MAX_FACTS

@@ -50,8 +50,8 @@ class Kept:
     def of(self, folder: str) -> Project | None:
         return self.project if folder == "Boat" else None
 
-    def propose(self, _folder: str, *facts: Fact) -> None:
-        self.project = self.project.with_proposed(facts)
+    def change(self, _folder: str, change, facts) -> None:
+        self.project = change(self.project, facts)
 
     def is_ready(self, _shelf_id: str) -> bool:
         return True
@@ -100,7 +100,7 @@ async def opened(
     engine, kept, settings = Engines(), Kept(), Settings(max_tokens=8)
     workspace = Workspace(engine, MemoryStore(), settings)
     ReportRouter(engine, workspace, workspace)
-    workspace.shelves.source = workspace.shelves.projects = kept
+    workspace.shelves.source, workspace.shelves.project_of = kept, kept.of
     engine.load(LoadParams(path, n_ctx=N_CTX, n_seq_max=4, n_threads=1))
     try:
         await until(lambda: engine.model is not None)
@@ -133,7 +133,9 @@ async def test_a_second_chat_computes_its_own_words_only(qloop, tmp_path, monkey
         usage = await run.ask(first)
         assert usage.num_prompt_tokens > 2_000
         assert computed_of_prompt(usage) > 2_000
-        reader = BeginningReader(run.engine, run.workspace, [run.kept], run.settings, run.workspace)
+        reader = BeginningReader(
+            run.engine, run.workspace, [run.kept.beginnings], run.settings, run.workspace
+        )
         await until(lambda: reader.reading(BOAT.chat_id).is_whole)
         usage = await run.ask(run.workspace.new_chat("Boat"))
         assert computed_of_prompt(usage) - own < MOST

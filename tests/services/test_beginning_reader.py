@@ -24,7 +24,7 @@ class Prompts:
 class Texts(dict[str, str]):
     """They stand before chats."""
 
-    def beginnings(self, _room):
+    def __call__(self, _room):
         return self.items()
 
 
@@ -90,7 +90,7 @@ async def test_those_of_open_chats_come_first(engine, load, workspace, settings,
     monkeypatch.setattr(reader_module, "is_on_mains", lambda: True)
     thread = load(n_ctx=4096, n_seq_max=1)
     monkeypatch.setattr(thread, "use_prompts", lambda work: _done(work(Prompts())))
-    workspace.shelves.projects = SimpleNamespace(of={"Boat": Project("Boat", "boat")}.get)
+    workspace.shelves.project_of = {"Boat": Project("Boat", "boat")}.get
     workspace.new_chat("Boat")
     sources = [Texts({DOCS: "All documents."}), Texts({f"{PROJECT}boat": "Be brief."})]
     reader = BeginningReader(engine, workspace, sources, settings)

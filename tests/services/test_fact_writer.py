@@ -21,8 +21,8 @@ class Projects:
     def of(self, folder: str) -> Project | None:
         return self.known.get(folder)
 
-    def propose(self, folder: str, *facts: Fact) -> None:
-        self.known[folder] = self.known[folder].with_proposed(facts)
+    def change(self, folder: str, change, facts) -> None:
+        self.known[folder] = change(self.known[folder], facts)
 
     @property
     def proposed(self) -> list[str]:
@@ -31,8 +31,9 @@ class Projects:
 
 @pytest.fixture
 def projects(workspace) -> Projects:
-    workspace.shelves.projects = Projects()
-    return workspace.shelves.projects
+    projects = Projects()
+    workspace.shelves.project_of = projects.of
+    return projects
 
 
 @pytest.fixture(autouse=True)

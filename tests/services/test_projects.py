@@ -16,7 +16,7 @@ from app.engine.cells.kept_cells import path_of
 from app.protocol.request import SHELF, Role
 from app.services.chat_library import ChatLibrary
 from app.services.preferences import Preferences
-from app.services.projects import FULL, Projects
+from app.services.projects import FULL, MAX_FILE_BYTES, Projects
 from app.services.services import Services
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
@@ -73,7 +73,7 @@ def opened(qloop, engine, settings, tmp_path: Path) -> Callable[..., object]:
         library = ChatLibrary(store, workspace, parent)
         known = Projects(store, engine, library, Texts(), parent)
         known.failed.connect(heard.append)
-        workspace.shelves.source, workspace.shelves.projects = Texts(), known
+        workspace.shelves.source, workspace.shelves.project_of = Texts(), known.of
         await known.load()
         await workspace.restore()
         await library.load()
@@ -174,12 +174,12 @@ async def test_it_follows_its_folder(opened, thread) -> None:
 async def test_facts_are_added_edited_switched_and_deleted_and_kept(opened, thread) -> None:
     async with opened(BOAT) as run:
         first, second = BOAT.facts
-        run.projects.add("Boat", Fact("It is red."), Fact("ann steers"))
-        run.projects.change("Boat", first.id, text="It is 10 m long.")
-        run.projects.change("Boat", second.id, is_on=False)
+        run.projects.change("Boat", Project.with_facts, [Fact("It is red."), Fact("ann steers")])
+        run.projects.change("Boat", Project.with_changed, first.id, text="It is 10 m long.")
+        run.projects.change("Boat", Project.with_changed, second.id, is_on=False)
         assert texts(run.projects.of("Boat").told(0)) == ["It is 10 m long.", "It is red."]
-        run.projects.change("Boat", first.id, text="")
-        run.projects.add("Nowhere", Fact("Lost."))
+        run.projects.change("Boat", Project.with_changed, first.id, text="")
+        run.projects.change("Nowhere", Project.with_facts, [Fact("Lost.")])
     async with opened() as run:
         assert texts(run.projects.of("Boat").facts) == ["Ann steers.", "It is red."]
         assert [one.folder for one in run.projects.all] == ["Boat"]
@@ -188,9 +188,10 @@ async def test_facts_are_added_edited_switched_and_deleted_and_kept(opened, thre
 async def test_proposals_are_accepted_edited_or_dropped(opened, thread) -> None:
     async with opened(BOAT) as run:
         cooks, swims = BOAT.proposed
-        run.projects.accept("Boat", cooks.id, "Bob cooks well.")
-        run.projects.drop("Boat", swims.id)
-        run.projects.propose("Boat", Fact("Eve swims"), Fact("Bob cooks well"), Fact("New."))
+        run.projects.change("Boat", Project.with_accepted, cooks.id, "Bob cooks well.")
+        run.projects.change("Boat", Project.with_dropped, swims.id)
+        new = [Fact("Eve swims"), Fact("Bob cooks well"), Fact("New.")]
+        run.projects.change("Boat", Project.with_proposed, new)
         boat = run.projects.of("Boat")
         assert texts(boat.facts)[2:] == ["Bob cooks well."]
         assert texts(boat.proposed) == ["New."]
@@ -199,8 +200,8 @@ async def test_proposals_are_accepted_edited_or_dropped(opened, thread) -> None:
 async def test_a_full_project_says_so_and_keeps_what_it_has(opened, thread) -> None:
     facts = tuple(Fact(str(number)) for number in range(MAX_FACTS))
     async with opened(Project("Boat", facts=facts, proposed=BOAT.proposed)) as run:
-        run.projects.add("Boat", Fact("One more."))
-        run.projects.accept("Boat", BOAT.proposed[0].id)
+        run.projects.change("Boat", Project.with_facts, [Fact("One more.")])
+        run.projects.change("Boat", Project.with_accepted, BOAT.proposed[0].id)
         boat = run.projects.of("Boat")
         assert (boat.facts, boat.proposed) == (facts, BOAT.proposed)
         assert run.heard == [FULL, FULL]
@@ -210,7 +211,7 @@ async def test_a_full_project_says_so_and_keeps_what_it_has(opened, thread) -> N
 async def test_facts_are_exported_and_imported(opened, thread, tmp_path, name: str) -> None:
     path = tmp_path / name
     async with opened(BOAT, Project("House")) as run:
-        run.projects.change("Boat", BOAT.facts[0].id, is_on=False)
+        run.projects.change("Boat", Project.with_changed, BOAT.facts[0].id, is_on=False)
         await run.projects.export_facts("Boat", path)
         assert await run.projects.import_facts("House", path) == 2
         assert await run.projects.import_facts("House", path) == 0
@@ -222,7 +223,50 @@ async def test_facts_are_exported_and_imported(opened, thread, tmp_path, name: s
         assert run.heard == []
         await run.projects.import_facts("House", tmp_path / "missing.md")
         await run.projects.export_facts("Boat", tmp_path / "missing" / name)
-        assert ["could not be read" in run.heard[0], "could not be written" in run.heard[1]] == [True, True]
+        assert ["missing.md cannot be used" in run.heard[0], f"{name} cannot be used" in run.heard[1]] == [
+            True
+        ] * 2
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"Nothing of the kind.", "no facts in facts.md"),
+        (b"- \xff\xfe", ""),
+        (b"- x\n" * (MAX_FILE_BYTES // 4 + 1), "too large"),
+        (b"", "no facts in facts.md"),
+    ],
+)
+async def test_what_cannot_be_imported_is_told(opened, thread, tmp_path, content: bytes, why: str) -> None:
+    path = tmp_path / "facts.md"
+    path.write_bytes(content)
+    async with opened(Project("Boat")) as run:
+        num_new = await run.projects.import_facts("Boat", path)
+        assert (num_new, [why in one for one in run.heard]) == ((0, [True]) if why else (1, []))
+
+
+async def test_more_facts_than_there_is_room_for_are_told(opened, thread, tmp_path) -> None:
+    path = tmp_path / "facts.md"
+    path.write_text("".join(f"- Number {number}.\n" for number in range(10_000)))
+    async with opened(BOAT) as run:
+        assert await run.projects.import_facts("Boat", path) == MAX_FACTS - 2
+        assert run.heard == [FULL]
+
+
+async def test_an_export_is_whole_or_leaves_what_was_there(opened, thread, tmp_path, monkeypatch) -> None:
+    path = tmp_path / "facts.json"
+    async with opened(BOAT) as run:
+        await run.projects.export_facts("Boat", path)
+        before, files = path.read_text(), sorted(tmp_path.iterdir())
+
+        def fail(_handle: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("os.fsync", fail)
+            await run.projects.export_facts("Boat", path)
+        assert "No space left on device" in run.heard[0]
+        assert (path.read_text(), sorted(tmp_path.iterdir())) == (before, files)
 
 
 async def test_a_disk_that_fails_is_told_and_the_project_stays_in_use(opened, thread, monkeypatch) -> None:
@@ -233,7 +277,7 @@ async def test_a_disk_that_fails_is_told_and_the_project_stays_in_use(opened, th
             raise StorageError("The disk is full.")
 
         monkeypatch.setattr(run.store, "save_project", fail)
-        run.projects.add("Boat", Fact("It is red."))
+        run.projects.change("Boat", Project.with_facts, [Fact("It is red.")])
         await tasks.finish_all()
         assert run.heard == ["The disk is full."]
         assert texts(run.projects.of("Boat").facts)[2:] == ["It is red."]

@@ -1,4 +1,4 @@
-"""What chats with a shelf or in a project begin with is computed once, held once, and there again after a start."""
+"""What chats with a shelf or in a project begin with is computed and held once, and there after a start."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
