@@ -207,6 +207,7 @@ class Program(QObject):
         self._workspace.options_for_new = self._services.presets.options_for_new
         self._workspace.tools.kit = self._services.tools
         self._workspace.shelves.source = self._services.shelves
+        self._workspace.shelves.project_of = self._services.projects.of
         self._other_starts = OtherStarts(other_starts.socket_name(paths.data_dir()), self)
         self._idle_unload = IdleUnload(self._engine, self._preferences, self)
         self._ahead_reader = AheadReader(self._engine, self._workspace, settings, self)

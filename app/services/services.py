@@ -58,7 +58,6 @@ class Services:
         self.self_test = SelfTest(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
         self.projects = Projects(store, engine, self.chat_library, self.shelves, parent)
-        workspace.shelves.project_of = self.projects.of
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
         self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)

@@ -5633,6 +5633,11 @@ rate</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
         <translation>它们以文本写出的工具调用会被当作真正的调用。</translation>
     </message>
+    <message>
+        <source>Project: {name}</source>
+        <extracomment>app/ui/shelves/chat_shelves.py</extracomment>
+        <translation>项目：{name}</translation>
+    </message>
     <message numerus="yes">
         <source>{n} waiting</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>

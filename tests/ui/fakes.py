@@ -197,6 +197,20 @@ class FakeEngine(QObject):
         self.loaded.emit(model)
 
 
+class FakeChatShelf:
+    """The chat's own, in no project."""
+
+    is_searched = False
+    project = None
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    @property
+    def id(self) -> str:
+        return self._chat.shelf_id
+
+
 class FakeSession(QObject):
     """A chat whose answers the test writes by `say` and ends by `finish`."""
 
@@ -229,7 +243,7 @@ class FakeSession(QObject):
         self.edited: list[tuple[Turn, str]] = []
         self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
         self.tools = SimpleNamespace(num_tokens=0, are_listed=False)
-        self.shelf = SimpleNamespace(is_searched=False)
+        self.shelf = FakeChatShelf(self.chat)
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
