@@ -75,11 +75,11 @@ class FactWriter(IdleWriter):
 
 
 def written_facts(text: str) -> list[str]:
-    """The model's list without what it thought; none if it is not whole."""
+    """The model's list, which some write as a block of code; none if it is not whole."""
     answer = split_thinking(text)
+    said = "" if answer.is_thinking else answer.answer
     try:
-        found = json.loads("" if answer.is_thinking else answer.answer)
+        found = json.loads(said[said.find("[") : said.rfind("]") + 1])
     except (ValueError, RecursionError):
         return []
-    items = found if isinstance(found, list) else []
-    return [each for each in items if isinstance(each, str)][:MAX_WRITTEN]
+    return [each for each in found if isinstance(each, str)][:MAX_WRITTEN]
