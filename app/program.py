@@ -38,6 +38,7 @@ from app.protocol.load import LoadParams, Speed, is_elsewhere
 from app.protocol.model import ModelInfo
 from app.services import other_starts
 from app.services.diagnostics import BugReporter
+from app.services.fact_writer import FactWriter
 from app.services.model_state import IdleUnload
 from app.services.other_starts import OtherStarts, StartMessage
 from app.services.preferences import Preferences
@@ -206,10 +207,12 @@ class Program(QObject):
         self._workspace.options_for_new = self._services.presets.options_for_new
         self._workspace.tools.kit = self._services.tools
         self._workspace.shelves.source = self._services.shelves
+        self._workspace.shelves.project_of = self._services.projects.of
         self._other_starts = OtherStarts(other_starts.socket_name(paths.data_dir()), self)
         self._idle_unload = IdleUnload(self._engine, self._preferences, self)
         self._ahead_reader = AheadReader(self._engine, self._workspace, settings, self)
         self._titles = TitleWriter(self._engine, self._workspace, settings, self)
+        self._facts = FactWriter(self._engine, self._workspace, self._services.projects, self)
         self._frame = frame
         with frame.held_still():
             self._window = MainWindow(frame, self._services)
@@ -231,6 +234,7 @@ class Program(QObject):
         if notice := cache_notice():
             self._window.notices.show_error(notice)
         await self._services.presets.reload()
+        await self._services.projects.load()
         await self._services.shelves.start()
         self._services.shelf_vectors.start()
         if self._start.marker.is_safe_mode:

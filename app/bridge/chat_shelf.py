@@ -1,13 +1,17 @@
-"""The shelf of one chat: what it adds to the chat's prompts, and the passages of its messages. GUI thread."""
+"""The shelf and the project of one chat: what they add to its prompts, and the passages of its messages.
+
+GUI thread.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from app.bridge.chat_limits import ChatLimits
 from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
+from app.chats.project import Project
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import SHELF, Overflow, Request, Role
 from app.shelves.documents import is_cited, number_of, renumbered, with_text_before
@@ -15,10 +19,11 @@ from app.shelves.shelf import NoShelves, ShelfSource
 
 
 class ShelfAccess:
-    """What all sessions share: who knows the shelves."""
+    """What all sessions share: who knows the shelves, and the projects."""
 
     def __init__(self) -> None:
         self.source: ShelfSource = NoShelves()
+        self.project_of: Callable[[str], Project | None] = lambda _folder: None
 
 
 class ChatShelf:
@@ -31,9 +36,30 @@ class ChatShelf:
         return self._access.source
 
     @property
-    def _id(self) -> str:
+    def project(self) -> Project | None:
         """A notebook has none: nothing stands before its text."""
-        return "" if self._chat.is_notebook else self._chat.shelf_id
+        return None if self._chat.is_notebook else self._access.project_of(self._chat.folder)
+
+    @property
+    def id(self) -> str:
+        """Of the chat's own shelf, else of its project's. A notebook has none."""
+        own = "" if self._chat.is_notebook else self._chat.shelf_id
+        return own or (self.project.shelf_id if self.project else "")
+
+    @property
+    def text(self) -> str:
+        """What the model reads before everything else."""
+        project, room = self.project, self._limits.room
+        documents = self._source.text_before(self.id, room) if self.id else ""
+        return project.text_around(documents, room) if project else documents
+
+    @property
+    def begins_as(self) -> str:
+        """The id of the sequence that has that text, as far as there is one."""
+        if self.project and self.id == self.project.shelf_id:
+            return self.project.chat_id
+        is_whole = not self.project and self.id and self._source.is_whole(self.id, self._limits.room)
+        return f"{SHELF}{self.id}" if is_whole else ""
 
     @property
     def first_number(self) -> int:
@@ -42,26 +68,24 @@ class ChatShelf:
         return max(used, default=0) + 1
 
     def is_ready(self) -> bool:
-        return not self._id or self._source.is_ready(self._id)
+        return not self.id or self._source.is_ready(self.id)
 
     async def prepare(self) -> None:
-        if self._id:
-            await self._source.prepare(self._id)
+        if self.id:
+            await self._source.prepare(self.id)
 
     def before(self, request: Request) -> Request:
         """The same with what the model is to read first."""
-        shelf_id, room = self._id, self._limits.room
-        text = self._source.text_before(shelf_id, room) if shelf_id else ""
+        text = self.text
         if not text:
             return request
-        is_whole = self._source.is_whole(shelf_id, room)
-        begins_as = f"{SHELF}{shelf_id}" if is_whole else ""
-        return replace(request, messages=with_text_before(text, request.messages), begins_as=begins_as)
+        messages = with_text_before(text, request.messages)
+        return replace(request, messages=messages, begins_as=self.begins_as)
 
     @property
     def is_searched(self) -> bool:
         """It does not fit, so that each message comes with what is found for it."""
-        return bool(self._id) and not self._source.is_whole(self._id, self._limits.room)
+        return bool(self.id) and not self._source.is_whole(self.id, self._limits.room)
 
     def wants_passages(self, question: Turn | None) -> bool:
         """It is to be searched for this message, and was not yet."""
@@ -75,7 +99,7 @@ class ChatShelf:
             return ()
         before = [turn for turn in self._chat.turns if has_passages(turn.attachments)]
         asked = before[-1].text if before else ""
-        found = await self._source.passages(self._id, text, asked, self.first_number, self._limits.room)
+        found = await self._source.passages(self.id, text, asked, self.first_number, self._limits.room)
         if self._chat.overflow is not Overflow.STOP:
             before = before[-1:]  # earlier ones may have been cut off
         given = {_place_and_text(one) for turn in before for one in turn.attachments}

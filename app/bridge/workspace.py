@@ -70,7 +70,7 @@ class Workspace(QObject):
         self._settings = settings
         self.media = MediaFiles(store, self)
         self.tools = ToolAccess()  # its kit is set by who knows one
-        self.shelves = ShelfAccess()  # likewise its source
+        self.shelves = ShelfAccess()  # likewise its sources
         self._row: TabRow[ChatSession] = TabRow()
         self._by_chat_id: dict[str, ChatSession] = {}
         self._at_work: dict[str, ChatSession] = {}  # by chat id: closed ones that are still being answered
@@ -127,9 +127,9 @@ class Workspace(QObject):
     def is_pinned(self, session: ChatSession) -> bool:
         return self._row.is_pinned(session)
 
-    def new_chat(self) -> ChatSession:
-        """Opens an empty chat at the end and makes it the current one."""
-        session = self._open_new()
+    def new_chat(self, folder: str = "") -> ChatSession:
+        """Opens an empty chat at the end and makes it the current one. In a project it is as that says."""
+        session = self._open_new(folder=folder)
         self.set_current(session)
         return session
 
@@ -415,14 +415,17 @@ class Workspace(QObject):
         if current:
             self.set_current(current)
 
-    def _open_new(self, *, is_notebook: bool = False) -> ChatSession:
+    def _open_new(self, *, is_notebook: bool = False, folder: str = "") -> ChatSession:
         settings = self._settings
         chat = Chat(
             system_prompt=settings.system_prompt,
             overflow=Overflow(settings.overflow),
             is_notebook=is_notebook,
+            folder=folder,
         )
         self.options_for_new(ChatOptions.of(chat)).apply_to(chat)
+        if project := self.shelves.project_of(folder):
+            chat.tools, chat.model_path = project.tools or chat.tools, project.model_path
         return self._open(SavedChat(chat), len(self.sessions), is_new=True)
 
     def _open(

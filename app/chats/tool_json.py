@@ -45,13 +45,13 @@ def reading_as_json(turn: Turn) -> dict[str, Any]:
 
 def reading_of(stored: Any) -> Split | None:
     known = stored if isinstance(stored, dict) else {}
-    split = Split(_text(known.get("thinking")), _text(known.get("answer")))
+    split = Split(text_of(known.get("thinking")), text_of(known.get("answer")))
     return split if split.thinking or split.answer else None
 
 
 def tools_of(stored: Any) -> tuple[str, ...]:
     items = stored if isinstance(stored, list) else []
-    keys = (_text(each) for each in items[:MAX_TOOLS])
+    keys = (text_of(each) for each in items[:MAX_TOOLS])
     return tuple(dict.fromkeys(key for key in keys if 0 < len(key) <= MAX_KEY_CHARS))
 
 
@@ -91,9 +91,9 @@ def _round(stored: dict[str, Any]) -> ToolRound:
     uses = stored.get("uses")
     found = uses[:MAX_USES] if isinstance(uses, list) else []
     return ToolRound(
-        _text(stored.get("text")),
-        _text(stored.get("content")),
-        _text(stored.get("reasoning")),
+        text_of(stored.get("text")),
+        text_of(stored.get("content")),
+        text_of(stored.get("reasoning")),
         [_use(each) for each in found if isinstance(each, dict)],
         is_whole=stored.get("is_whole") is True,
         thinking_s=duration_of(stored.get("thinking_s")),
@@ -103,11 +103,11 @@ def _round(stored: dict[str, Any]) -> ToolRound:
 
 def _use(stored: dict[str, Any]) -> ToolUse:
     use = ToolUse(
-        _text(stored.get("id")),
-        _text(stored.get("tool")),
-        _text(stored.get("arguments")),
-        _STATES.get(_text(stored.get("state")), ToolState.STOPPED),
-        _text(stored.get("result")),
+        text_of(stored.get("id")),
+        text_of(stored.get("tool")),
+        text_of(stored.get("arguments")),
+        _STATES.get(text_of(stored.get("state")), ToolState.STOPPED),
+        text_of(stored.get("result")),
         duration_of(stored.get("seconds")),
     )
     if use.is_unfinished:
@@ -125,7 +125,7 @@ def usage_of(stored: Any) -> Usage:
     for name, value in known.items():
         kind = _USAGE.get(name)
         if kind is str:
-            figures[name] = _text(value)[:MAX_WORDS_CHARS]
+            figures[name] = text_of(value)[:MAX_WORDS_CHARS]
         elif kind is float:
             figures[name] = duration_of(value)
         elif kind is int and isinstance(value, int) and 0 <= value < 2**53:
@@ -133,7 +133,7 @@ def usage_of(stored: Any) -> Usage:
     return Usage(**figures)
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     return valid_unicode(value) if isinstance(value, str) else ""
 
 

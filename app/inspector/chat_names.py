@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.look.words import mark, tr
-from app.protocol.request import OTHER, SHELF, SUMMARY, TITLE, WAY
+from app.protocol.request import FACTS, OTHER, PROJECT, SHELF, SUMMARY, TITLE, WAY
 
 NO_TAB = mark("no tab")
 PROBE_ID = "probabilities "  # what the id begins with under which a place of an answer is looked up
@@ -12,6 +12,7 @@ _COMPUTED = {
     PROBE_ID: mark("token probabilities"),
     READING_ID: mark("recomputed answer"),
     SHELF: mark("shelf"),
+    PROJECT: mark("project"),
     OTHER: mark("another caller’s"),
 }
 
@@ -22,6 +23,8 @@ def chat_name(chat_id: str, titles: Mapping[str, str]) -> str:
         return title
     if chat_id.endswith(TITLE):
         return tr("title of {chat}", chat=chat_name(chat_id.removesuffix(TITLE), titles))
+    if chat_id.endswith(FACTS):
+        return tr("facts of {chat}", chat=chat_name(chat_id.removesuffix(FACTS), titles))
     chat_id, _, number = chat_id.partition(WAY)
     if number == SUMMARY:
         return tr("summary of {chat}", chat=chat_name(chat_id, titles))

@@ -57,10 +57,13 @@ def _taking_turns(waiting: Sequence[T], served: Iterable[Hashable], name: Callab
 
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
 SHELF = "shelf "  # what the id of a shelf's own chat begins with
+PROJECT = "project "  # and that of a project's
+BEGINNINGS = (SHELF, PROJECT)
 OTHER = "other "  # and that of a chat in another window on the same engine, on another machine
 WAY = " way "  # between a chat's id and the number of one of several answers to one message
 SUMMARY = "summary"  # in the place of that number: the chat's earlier turns are summed up there
 TITLE = " title"  # behind a chat's id: its title is written there
+FACTS = " facts"  # and facts of its project are proposed
 MAX_LOGPROBS = 100  # each costs some 6 us a token, which delays all other answers
 
 
@@ -127,7 +130,7 @@ class Request:
     `embeds` asks for the vectors of `prompt`, token ids, instead of an answer.
     `max_drafted_tokens` caps the draft tokens of a step: 0 switches drafting off, None means no cap.
     `num_summed_up` counts the turns for which a summary stands in the messages.
-    `begins_as` names a chat whose saved state the prompt may begin with: that of a shelf. It stays saved.
+    `begins_as` names a chat whose saved state the prompt may begin with: a shelf's or a project's. It stays.
     """
 
     request_id: str

@@ -26,6 +26,9 @@ class ChatLibrary(QObject):
     opened = Signal(str)  # the id of a chat that was opened: its turns are loaded
     failed = Signal(object)  # one sentence for the user
     trash_listed = Signal(object)  # the deleted chats: tuple of ChatSummary
+    folder_renamed = Signal(str, str)  # from, to
+    folder_deleted = Signal(str)
+    folder_put_back = Signal(str, str)  # as it was called, and its name now
 
     def __init__(self, store: ChatStore, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -139,6 +142,7 @@ class ChatLibrary(QObject):
         inside = self.chats_in(name)
         folders = tuple(new_name if folder == name else folder for folder in self.folders)
         self._save_folders((*folders, name))  # both, until the chats have moved
+        self.folder_renamed.emit(name, new_name)
         self.move(inside, new_name)
         self._save_folders(folders)
         return new_name
@@ -148,7 +152,14 @@ class ChatLibrary(QObject):
         inside = self.chats_in(name)
         self.move(inside, "")
         self._save_folders(tuple(folder for folder in self.folders if folder != name))
+        self.folder_deleted.emit(name)
         return inside
+
+    def put_back_folder(self, name: str, index: int, chat_ids: Iterable[str]) -> None:
+        """Undoes `delete_folder`."""
+        folder = self.create_folder(name, index)
+        self.folder_put_back.emit(name, folder)
+        self.move(chat_ids, folder)
 
     def chats_in(self, folder: str) -> tuple[str, ...]:
         return tuple(chat.id for chat in self._chats.values() if chat.folder == folder)

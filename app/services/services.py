@@ -7,6 +7,7 @@ from app.bridge.io_thread import IoThread
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.engine.children.text_models import TextModels
+from app.services.beginning_reader import BeginningReader
 from app.services.cell_keeping import CellKeeping
 from app.services.chat_backups import ChatBackups
 from app.services.chat_library import ChatLibrary, ChatSearch
@@ -20,9 +21,9 @@ from app.services.model_hub import ModelHub
 from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.services.presets import Presets
+from app.services.projects import Projects
 from app.services.self_test import SelfTest
 from app.services.servers import Servers
-from app.services.shelf_reader import ShelfReader
 from app.services.shelf_vectors import ShelfVectors
 from app.services.shelves import ShelfService
 from app.services.tools import ToolService
@@ -56,6 +57,7 @@ class Services:
         self.backups = ChatBackups(store, workspace, parent)
         self.self_test = SelfTest(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
+        self.projects = Projects(store, engine, self.chat_library, self.shelves, parent)
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
         self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)
@@ -65,8 +67,9 @@ class Services:
         self.form_check = FormCheck(workspace.tools.readers.chat_layer)
         self.schema_tokens = TokenCounter(engine, parent)  # of tools
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
-        self.cells.also_wanted = lambda: self.shelves.chat_ids
-        self.shelf_reader = ShelfReader(engine, workspace, self.shelves, preferences.settings, parent)
+        self.cells.also_wanted = lambda: (*self.shelves.chat_ids, *(one.chat_id for one in self.projects.all))
+        sources = (self.shelves.beginnings, self.projects.beginnings)
+        self.beginnings = BeginningReader(engine, workspace, sources, settings, parent)
         self.shelf_vectors = ShelfVectors(
             preferences, self.model_library, self.shelves, index, finder, text_models, parent
         )
@@ -79,6 +82,8 @@ class Services:
 
     async def close(self) -> None:
         """Returns when nothing of theirs runs any more. `cells` closes after the engine."""
+        wanted = tuple(self.cells.also_wanted())
+        self.cells.also_wanted = lambda: wanted  # the shelves will know of none
         self.model_library.close()
         self.model_fits.close()
         self.hub.close()

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -111,6 +111,17 @@ class ShelfService(QObject):
     def chat_ids(self) -> tuple[str, ...]:
         """The ids of the shelves' own sequences."""
         return tuple(state.shelf.chat_id for state in self.states)
+
+    def is_settled(self, shelf_id: str) -> bool:
+        """Ready, and nothing of it waits to be read."""
+        state = self._states.get(shelf_id)
+        return state is None or (not state.num_waiting and self.is_ready(shelf_id))
+
+    def beginnings(self, room: int) -> Iterator[tuple[str, str]]:
+        """The ids of their own sequences, and the texts, of those that stand before chats as they are now."""
+        for shelf_id, state in self._states.items():
+            if self.is_settled(shelf_id) and self.is_whole(shelf_id, room):
+                yield state.shelf.chat_id, self.text_before(shelf_id, room)
 
     async def start(self) -> None:
         for shelf in await asyncio.to_thread(read_shelves, self._list_file):

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from app.chats.chat import Turn, TurnState
+from app.chats.project import Project
 from app.media.reading import Pixels
 from app.storage.backups import Backup, BackupReason, Backups, bring_back, verify, write_anew
 from app.storage.chat_rows import (
@@ -45,12 +46,14 @@ from app.storage.list_rows import (
     import_chats,
     purge,
     read_folders,
+    read_projects,
     read_summaries,
     read_workspace,
     set_deleted,
     update_chat,
     write_drafts,
     write_folders,
+    write_project,
     write_tabs,
 )
 from app.storage.media_rows import (
@@ -187,6 +190,14 @@ class ChatStore:
     async def save_folders(self, names: Sequence[str]) -> None:
         """Saves the list of folders, in this order. Raises StorageError."""
         await self._call(self._write, lambda connection: write_folders(connection, tuple(names)))
+
+    async def projects(self) -> tuple[Project, ...]:
+        """Raises StorageError."""
+        return await self._call(self._read, read_projects)
+
+    async def save_project(self, folder: str, project: Project | None) -> None:
+        """In the place of that of `folder`; None: it is a folder only. Raises StorageError."""
+        await self._call(self._write, lambda connection: write_project(connection, folder, project))
 
     async def place(
         self,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.chats.attachment import valid_unicode
+from app.chats.project import Project, as_json, project_of
 from app.storage.chat_rows import ChatChange, SavedChat, read_chats, write_chat
 from app.storage.errors import StorageError
 from app.storage.media_rows import delete_unused, referred_to
@@ -41,15 +42,30 @@ def read_summaries(connection: sqlite3.Connection, is_deleted: bool = False) -> 
 
 
 def read_folders(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """A folder that only a chat refers to comes last, so that no chat is hidden."""
+    """A folder that only a chat or a project refers to comes last, so that none is hidden."""
     known = [name for (name,) in connection.execute("SELECT name FROM folders ORDER BY position")]
-    named = connection.execute("SELECT DISTINCT folder FROM chats WHERE folder <> '' AND deleted_at IS NULL")
+    named = connection.execute(
+        "SELECT folder FROM chats WHERE folder <> '' AND deleted_at IS NULL UNION SELECT folder FROM projects"
+    )
     return (*known, *sorted({name for (name,) in named} - set(known)))
 
 
 def write_folders(connection: sqlite3.Connection, names: tuple[str, ...]) -> None:
     connection.execute("DELETE FROM folders")
     connection.executemany("INSERT INTO folders VALUES (?, ?)", [(name, i) for i, name in enumerate(names)])
+
+
+def read_projects(connection: sqlite3.Connection) -> tuple[Project, ...]:
+    rows = connection.execute("SELECT folder, project FROM projects ORDER BY rowid")
+    return tuple(project_of(*row) for row in rows)
+
+
+def write_project(connection: sqlite3.Connection, folder: str, project: Project | None) -> None:
+    """In the place of that of `folder`, if that is one. None: it is none any more."""
+    connection.execute("DELETE FROM projects WHERE folder = ?", (folder,))
+    if project:
+        row = (valid_unicode(project.folder), as_json(project))
+        connection.execute("INSERT OR REPLACE INTO projects VALUES (?, ?)", row)
 
 
 def import_chats(connection: sqlite3.Connection, changes: tuple[ChatChange, ...]) -> None:

@@ -1,8 +1,9 @@
-"""Copies chats, messages and their media from a damaged database into a sound one.
+"""Copies chats, messages, their media, and projects from a damaged database into a sound one.
 
 Rows are recognised by their shape: that of the tables in the damaged file's version. The storage thread only.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
@@ -14,7 +15,7 @@ from app.storage.database import checksum, migrate, migrations, transaction
 from app.storage.media_rows import hash_of
 from app.storage.pages import Pages, Row
 
-TABLES = ("chats", "turns", MEDIA := "media")
+TABLES = ("chats", "turns", MEDIA := "media", PROJECTS := "projects")
 _SIZE = "length({0}.text) + length({0}.rounds)"
 _CHECKED = ("id", "parent_id", "role", "text", "attachments", "rounds")
 
@@ -77,6 +78,8 @@ def _collect(pages: Pages, version: int, into: sqlite3.Connection) -> None:
             for shape in shapes:
                 if shape.table == MEDIA and shape.fits(row):
                     _insert_media(into, row)
+                elif shape.table == PROJECTS and shape.fits(row):
+                    _insert_project(into, row)
                 elif shape.fits(row):
                     _insert(into, shape, row)
     migrate(into)
@@ -128,6 +131,16 @@ def _insert_media(connection: sqlite3.Connection, row: Row) -> None:
         connection.execute("INSERT OR IGNORE INTO media VALUES (?, ?, ?, ?)", row)
 
 
+def _insert_project(connection: sqlite3.Connection, row: Row) -> None:
+    """The row that was written last wins. Other tables may have had rows of this shape."""
+    try:
+        found = json.loads(str(row[1]))
+    except (ValueError, RecursionError):
+        return
+    if isinstance(found, dict) and "facts" in found:
+        connection.execute("INSERT OR REPLACE INTO projects VALUES (?, ?)", row)
+
+
 def _bring_over(rows: sqlite3.Connection, into: sqlite3.Connection) -> Salvaged:
     rows.row_factory = sqlite3.Row
     num_turns = num_damaged = 0
@@ -143,6 +156,8 @@ def _bring_over(rows: sqlite3.Connection, into: sqlite3.Connection) -> Salvaged:
                 num_damaged += not is_whole
         for media in rows.execute("SELECT * FROM media"):
             _insert_media(into, tuple(media))
+        for project in rows.execute("SELECT * FROM projects"):
+            _insert_project(into, tuple(project))
         index_anew(into)
     return Salvaged(num_turns, num_damaged)
 

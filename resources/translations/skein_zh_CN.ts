@@ -5633,6 +5633,11 @@ rate</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
         <translation>它们以文本写出的工具调用会被当作真正的调用。</translation>
     </message>
+    <message>
+        <source>Project: {name}</source>
+        <extracomment>app/ui/shelves/chat_shelves.py</extracomment>
+        <translation>项目：{name}</translation>
+    </message>
     <message numerus="yes">
         <source>{n} waiting</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
@@ -12104,6 +12109,16 @@ Switch, load settings, eject</source>
         <translation>{host} 上的模型正在加载。请稍后再试。</translation>
     </message>
     <message>
+        <source>project</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>项目</translation>
+    </message>
+    <message>
+        <source>facts of {chat}</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>“{chat}”的事实</translation>
+    </message>
+    <message>
         <source>Not loaded</source>
         <extracomment>app/inspector/docks.py</extracomment>
         <translation>未加载</translation>
@@ -12117,6 +12132,21 @@ Switch, load settings, eject</source>
         <source>{host} has an error: {reason}</source>
         <extracomment>app/remote/web.py</extracomment>
         <translation>{host} 出错：{reason}</translation>
+    </message>
+    <message>
+        <source>The project has {number:,} facts and takes no more. Delete some of them first.</source>
+        <extracomment>app/services/projects.py</extracomment>
+        <translation>此项目已有 {number:,} 条事实，不能再添加。请先删除一些。</translation>
+    </message>
+    <message>
+        <source>There are no facts in {file}: lines that begin with “- ”.</source>
+        <extracomment>app/services/projects.py</extracomment>
+        <translation>{file} 中没有事实，即以“- ”开头的行。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be used: {reason}. Choose another one.</source>
+        <extracomment>app/services/projects.py</extracomment>
+        <translation>{file} 无法使用：{reason}。请选择其他文件。</translation>
     </message>
     <message>
         <source>&amp;Use in all open chats</source>

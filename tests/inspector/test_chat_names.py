@@ -12,10 +12,12 @@ TITLES = {"sums": "Sums"}
     [
         ("sums", "Sums"),
         ("sums title", "title of Sums"),
+        ("sums facts", "facts of Sums"),
         ("sums way 2", "Sums, answer 2"),
         ("probabilities 7f", "token probabilities"),
         ("reading 7f", "recomputed answer"),
         ("shelf 7f", "shelf"),
+        ("project 7f", "project"),
         ("closed", "no tab"),
     ],
 )

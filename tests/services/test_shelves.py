@@ -16,7 +16,7 @@ from app.chats.attachment import PASSAGE, Attachment
 from app.media.reading import ReadingCancelledError
 from app.protocol.request import SHELF, Role
 from app.services import shelves as service_module
-from app.services.shelf_reader import Reading, beginning
+from app.services.beginning_reader import Reading, beginning
 from app.services.shelves import ShelfService, ShelfState
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex

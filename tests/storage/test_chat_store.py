@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
+from app.chats.project import Fact, Project
 from app.protocol.output import Usage
 from app.protocol.request import Overflow, Role
 from app.storage.chat_rows import ChatChange
@@ -487,6 +488,36 @@ async def test_folders_keep_their_order_and_one_with_a_chat_in_it_is_never_lost(
         assert await store.folders() == ("Work", "Home")
         await store.place("sums", folder="")
         assert await store.folders() == ("Work",)
+
+
+async def test_a_project_is_saved_renamed_and_deleted(path) -> None:
+    boat = Project("Boat", instructions="Be brief.", facts=(Fact("It is 9 m long.", chat_id="sums"),))
+    house = Project("House")
+    async with opened(path) as store:
+        await store.save_project("Boat", boat)
+        await store.save_project("House", house)
+    async with opened(path) as store:
+        assert await store.projects() == (boat, house)
+        assert await store.folders() == ("Boat", "House"), "no project is hidden"
+        ship = replace(boat, folder="Ship")
+        await store.save_project("Boat", ship)
+        assert await store.projects() == (house, ship)
+        await store.save_project("House", None)
+        backup = await store.back_up()
+        await store.save_project("Ship", None)
+        assert await store.projects() == ()
+        await store.restore(backup)
+        assert await store.projects() == (ship,)
+
+
+async def test_a_damaged_project_does_not_hide_the_others(path) -> None:
+    async with opened(path) as store:
+        await store.save_project("Boat", Project("Boat"))
+        await store.save_project("House", Project("House"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE projects SET project = CAST(X'7b22ff' AS TEXT) WHERE folder = 'Boat'")
+    async with opened(path) as store:
+        assert [one.folder for one in await store.projects()] == ["Boat", "House"]
 
 
 @pytest.mark.parametrize(

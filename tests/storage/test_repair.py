@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.chats.project import Fact, Project
 from app.storage import repair as repair_module
 from app.storage.backups import BackupReason, Backups
 from app.storage.chat_rows import DAMAGED, ChatChange
@@ -71,6 +72,27 @@ async def test_what_cannot_be_read_is_taken_from_the_backup(path) -> None:
     notice, texts, _ = await start(path)
     assert texts == ALL
     assert "Nothing newer could be recovered" in notice
+
+
+async def test_projects_are_read_out_and_the_newest_one_wins(path) -> None:
+    await fill(path, 0)
+    store = ChatStore(path)
+    await store.open()
+    boat, house = Project("Boat", instructions="Be brief. " * 1000), Project("House", facts=(Fact("Old."),))
+    await store.save_project("Boat", boat)
+    await store.save_project("House", house)
+    await store.back_up()
+    newer = house.with_facts([Fact("Newer.")])
+    await store.save_project("House", newer)
+    await store.close()
+    overwrite(path, 0, 4096)
+    notice, texts, _ = await start(path)
+    assert "was damaged" in notice
+    assert len(texts) == NUM_TURNS
+    store = ChatStore(path)
+    await store.open()
+    assert set(await store.projects()) == {boat, newer}
+    await store.close()
 
 
 async def test_what_was_still_in_the_log_is_read_out_too(path) -> None:

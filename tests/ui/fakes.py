@@ -209,6 +209,20 @@ class FakeSummaries(QObject):
         self.num_stops += 1
 
 
+class FakeChatShelf:
+    """The chat's own, in no project."""
+
+    is_searched = False
+    project = None
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    @property
+    def id(self) -> str:
+        return self._chat.shelf_id
+
+
 class FakeSession(QObject):
     """A chat whose answers the test writes by `say` and ends by `finish`."""
 
@@ -241,7 +255,7 @@ class FakeSession(QObject):
         self.edited: list[tuple[Turn, str]] = []
         self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
         self.tools = SimpleNamespace(num_tokens=0, are_listed=False)
-        self.shelf = SimpleNamespace(is_searched=False)
+        self.shelf = FakeChatShelf(self.chat)
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.summed_up_again: list[Turn] = []
         self.num_stops = 0
@@ -255,7 +269,8 @@ class FakeSession(QObject):
 
     @property
     def way_on(self) -> Overflow | None:
-        return Overflow.ROLLING_WINDOW if self.chat.overflow is Overflow.STOP else None
+        is_rolling = self.chat.overflow is Overflow.ROLLING_WINDOW
+        return None if is_rolling else Overflow.ROLLING_WINDOW
 
     def sum_up(self) -> None:
         self.chat.turns[-1].summary = Summary(is_growing=True)

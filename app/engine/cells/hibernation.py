@@ -26,7 +26,7 @@ import xxhash
 
 from app.engine.cells.checkpoints import State, places_in
 from app.protocol.report import HibernatedChat
-from app.protocol.request import SHELF
+from app.protocol.request import BEGINNINGS
 
 if TYPE_CHECKING:
     from app.engine.cells.kept_cells import KeptCells
@@ -201,7 +201,7 @@ class HibernatedChats:
 
     def rest_sealed(self, chat_id: str, token_ids: list[int]) -> bool:
         """Its cells are to be freed. False: they must be saved first, for they are not kept on disk."""
-        if not (self.kept and chat_id.startswith(SHELF) and self.kept.holds(chat_id, token_ids)):
+        if not (self.kept and chat_id.startswith(BEGINNINGS) and self.kept.holds(chat_id, token_ids)):
             return False
         self.drop(chat_id)
         self._add(_sealed(self.kept, chat_id, token_ids, self.kept.size_of(chat_id)))
@@ -233,7 +233,7 @@ class HibernatedChats:
             log.warning("A hibernated chat was damaged on disk; it is computed again.")
         if saved is None and self.kept and (read := self.kept.take_left(chat_id)):
             token_ids, state = read
-            if chat_id.startswith(SHELF):
+            if chat_id.startswith(BEGINNINGS):
                 found = _sealed(self.kept, chat_id, token_ids, state.nbytes)
                 found.state, found.places = state, places_in(state)
             else:

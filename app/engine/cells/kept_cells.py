@@ -1,7 +1,7 @@
 """KV cells of saved chats, encrypted on disk, from one run of the program to the next.
 
-One file a chat, and of a shelf one for each model and its settings. AES-GCM authenticates each file: content,
-chat, model and settings. Knows bytes and tokens, not where the key comes from. Any thread.
+One file a chat, and of a shelf or a project one for each model and its settings. AES-GCM authenticates each
+file: content, chat, model and settings. Knows bytes and tokens, not where the key comes from. Any thread.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import psutil
 import xxhash
 
 from app.protocol.load import CellStore
-from app.protocol.request import SHELF
+from app.protocol.request import BEGINNINGS
 
 log = logging.getLogger(__name__)
 
@@ -202,7 +202,8 @@ class KeptCells:
                 file.unlink(missing_ok=True)
 
     def _path(self, chat_id: str) -> Path:
-        return path_of(self._store.folder, chat_id, self.fingerprint if chat_id.startswith(SHELF) else "")
+        of_model = self.fingerprint if chat_id.startswith(BEGINNINGS) else ""
+        return path_of(self._store.folder, chat_id, of_model)
 
     def _unlink(self, chat_id: str) -> None:
         self._written.pop(chat_id, None)

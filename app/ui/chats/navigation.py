@@ -6,7 +6,7 @@ Connects the two with the library and the tabs; draws nothing itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
@@ -210,10 +210,7 @@ class Navigation(QObject):
     def _on_folder_deleted(self, name: str) -> None:
         index = self._chat_library.folders.index(name)
         inside = self._chat_library.delete_folder(name)
-
-        def take_back() -> None:
-            self._chat_library.move(inside, self._chat_library.create_folder(name, index))
-
+        take_back = partial(self._chat_library.put_back_folder, name, index, inside)
         self._undo.offer(tr("Deleted the folder “{name}”. Its chats are kept.", name=name), take_back)
 
     @Slot(str, str, str)

@@ -39,7 +39,7 @@ class ChatShelves(QObject):
         super().__init__(parent)
         self._tabs = tabs
         self._services = services
-        self._shelves, self._reader = services.shelves, services.shelf_reader
+        self._shelves, self._reader = services.shelves, services.beginnings
         self._parent = parent
         self.shown_window: ShelvesWindow | None = None  # once it was asked for
         self.reader: Reader | None = None
@@ -49,6 +49,7 @@ class ChatShelves(QObject):
         self._shelves.changed.connect(self._show_all)
         self._reader.changed.connect(self._show_all)
         services.shelf_vectors.changed.connect(self._show_all)
+        services.projects.changed.connect(self._show_all)
         services.engine.loaded.connect(self._show_all)
         QDesktopServices.setUrlHandler(SCHEME, self, "on_source")  # type: ignore[arg-type]  # not as it says
 
@@ -94,20 +95,22 @@ class ChatShelves(QObject):
     # What is shown
 
     def _show_all(self) -> None:
-        named = (state.shelf for state in self._shelves.states)
-        self.titles_changed.emit({one.chat_id: tr("Shelf: {name}", name=one_line(one.name)) for one in named})
+        states, projects = self._shelves.states, self._services.projects.all
+        titles = {one.shelf.chat_id: tr("Shelf: {name}", name=one_line(one.shelf.name)) for one in states}
+        titles |= {one.chat_id: tr("Project: {name}", name=one_line(one.folder)) for one in projects}
+        self.titles_changed.emit(titles)
         for view in self._tabs.views:
             self._show(view)
 
     def _show(self, view: ChatView) -> None:
-        state = self._shelves.state(view.session.chat.shelf_id)
+        state = self._shelves.state(view.session.shelf.id)
         set_sources(view, partial(self._is_source, view) if state else None)
         if state is None:
             view.composer.shelf.apply("", "")
             return
         shelf, room = state.shelf, self._room()
         is_whole = self._shelves.is_whole(shelf.id, room)
-        reading = self._reader.reading(shelf.id)
+        reading = self._reader.reading(shelf.chat_id)
         use = use_text(state, reading, room, is_whole=is_whole, is_kept=self._is_kept())
         vectors = self._services.shelf_vectors
         found = "" if is_whole else vectors_text(vectors.progress(shelf.id), vectors.trouble)
@@ -130,8 +133,9 @@ class ChatShelves(QObject):
         chat = view.session.chat
         if any(number_of(one) == number for turn in chat.turns for one in turn.attachments):
             return True
-        state = self._shelves.state(chat.shelf_id)
-        is_whole = state and self._shelves.is_whole(chat.shelf_id, self._room())
+        shelf_id = view.session.shelf.id
+        state = self._shelves.state(shelf_id)
+        is_whole = state and self._shelves.is_whole(shelf_id, self._room())
         return bool(state and is_whole and any(one.number == number for one in state.files))
 
     @Slot(QUrl)
@@ -147,14 +151,15 @@ class ChatShelves(QObject):
 
     async def _open_source(self, view: ChatView, number: int, said: str) -> None:
         """A passage that came with a message; else a document, where it says most of the sentence."""
-        chat, sentence = view.session.chat, sentence_before(said, number) or said
+        chat, shelf_id = view.session.chat, view.session.shelf.id
+        sentence = sentence_before(said, number) or said
         attached = (one for turn in chat.turns for one in turn.attachments)
         passage = next((one for one in attached if number_of(one) == number), None)
         if passage:
-            await self._open_passage(chat.shelf_id, passage, sentence)
+            await self._open_passage(shelf_id, passage, sentence)
             return
-        found = await self._shelves.text_of(chat.shelf_id, number)
-        place = await self._shelves.best_passage(chat.shelf_id, number, sentence)
+        found = await self._shelves.text_of(shelf_id, number)
+        place = await self._shelves.best_passage(shelf_id, number, sentence)
         if found:
             start, end = (place.start, place.end) if place else (0, 0)
             self._show_reader().show_file(*found, *narrowed(found[1], start, end, sentence))

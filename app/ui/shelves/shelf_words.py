@@ -6,7 +6,7 @@ from app.attachments.refusal import Reason
 from app.look.figures import count, data_size, percent, tokens
 from app.look.plain_text import short_path
 from app.look.words import sentences, tr, tr_n, tr_said
-from app.services.shelf_reader import Reading
+from app.services.beginning_reader import Reading
 from app.services.shelves import ShelfState
 from app.shelves.scan import MAX_FILES
 from app.shelves.shelf import FileState, ShelfFile

@@ -29,7 +29,7 @@ from app.look.table import Column, RowModel, dress_table
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.model_file import FileKind
-from app.services.shelf_reader import Reading
+from app.services.beginning_reader import Reading
 from app.services.shelf_vectors import ShelfVectors
 from app.services.shelves import ShelfService, ShelfState
 from app.shelves.shelf import FileState, Shelf, ShelfFile
@@ -291,7 +291,7 @@ class ShelvesWindow(QDialog):
         self.title.setText(one_line(shelf.name))
         self.place.setText(place_text(state))
         self.contents.setText(contents_text(state, self._kept_bytes(shelf)))
-        reading = self._reading_of(shelf.id)
+        reading = self._reading_of(shelf.chat_id)
         use = use_text(state, reading, room, is_whole=is_whole, is_kept=self._is_kept())
         found = vectors_text(self._vectors.progress(shelf.id), self._vectors.trouble)
         self.use.setText(sentences(use, "" if is_whole else found))

@@ -1,4 +1,4 @@
-"""What a shelf's chats begin with is computed once, held once, and there again after a start."""
+"""What chats with a shelf or in a project begin with is computed and held once, and there after a start."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,13 +11,19 @@ from app.engine.cells.kept_cells import path_of
 from app.engine.engine import Engine
 from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore
-from app.protocol.request import SHELF, Message, Request, Role
+from app.protocol.request import PROJECT, SHELF, Message, Request, Role
 from tests.driver import Answer, ask, request, run
 from tests.fakes import CountingBackend
 
 TEXT = "A document, word by word. " * 20
 NAME = f"{SHELF}docs"
 NUM_CHATS = 10
+
+
+@pytest.fixture(autouse=True, params=[SHELF, PROJECT])
+def name(request, monkeypatch) -> None:
+    """Whose own sequence it is."""
+    monkeypatch.setitem(globals(), "NAME", f"{request.param}docs")
 
 
 def asked(question: str, chat: str, text: str = TEXT) -> Request:

@@ -1,18 +1,18 @@
-"""When a shelf is computed: while nothing else is to be done, and less and less often in vain."""
+"""When a beginning is computed: while nothing else is to be done, and less and less often in vain."""
 
 import asyncio
 from concurrent.futures import Future
 from itertools import pairwise
 from types import SimpleNamespace
 
+from app.chats.project import Project
 from app.protocol.commands import ReadAhead
 from app.protocol.report import CellUsage, SlotSnapshot, SlotState, StepReport
-from app.services import shelf_reader as reader_module
-from app.services.shelf_reader import MAX_WAIT_S, ShelfReader
-from app.services.shelves import ShelfState
-from app.shelves.shelf import Shelf
+from app.protocol.request import PROJECT, SHELF
+from app.services import beginning_reader as reader_module
+from app.services.beginning_reader import MAX_WAIT_S, BeginningReader
 
-SHELF = Shelf("Docs", "/docs", id="docs")
+DOCS = f"{SHELF}docs"
 NUM_TOKENS = 100
 
 
@@ -21,19 +21,11 @@ class Prompts:
         return SimpleNamespace(token_ids=range(NUM_TOKENS))
 
 
-class OneShelf:
-    """It fits."""
+class Texts(dict[str, str]):
+    """They stand before chats."""
 
-    states = (ShelfState(SHELF),)
-
-    def is_ready(self, _shelf_id):
-        return True
-
-    def is_whole(self, _shelf_id, _room):
-        return True
-
-    def text_before(self, _shelf_id, _room):
-        return "All documents."
+    def __call__(self, _room):
+        return self.items()
 
 
 async def test_attempts_in_vain_come_less_and_less_often(engine, load, workspace, settings, monkeypatch):
@@ -42,7 +34,7 @@ async def test_attempts_in_vain_come_less_and_less_often(engine, load, workspace
     monkeypatch.setattr(reader_module, "is_on_mains", lambda: True)
     thread = load(n_ctx=4096, n_seq_max=1)
     monkeypatch.setattr(thread, "use_prompts", lambda work: _done(work(Prompts())))
-    reader = ShelfReader(engine, workspace, OneShelf(), settings)
+    reader = BeginningReader(engine, workspace, [Texts({DOCS: "All documents."})], settings)
     attempts: list[float] = []
 
     async def look_until(end: float) -> None:
@@ -70,6 +62,43 @@ async def test_attempts_in_vain_come_less_and_less_often(engine, load, workspace
     assert attempts == [], "it is whole"
 
 
+async def test_a_text_that_became_shorter_is_read_again(engine, load, workspace, settings, monkeypatch):
+    monkeypatch.setattr(reader_module, "is_on_mains", lambda: True)
+    thread = load(n_ctx=4096, n_seq_max=1)
+    prompts = SimpleNamespace(
+        build_ahead=lambda request: SimpleNamespace(token_ids=request.messages[0].content)
+    )
+    monkeypatch.setattr(thread, "use_prompts", lambda work: _done(work(prompts)))
+    texts = Texts({DOCS: "one two three"})
+    reader = BeginningReader(engine, workspace, [texts], settings)
+    reader._look()
+    await _settled(reader)
+    _report(thread, num_cells=len("one two three"))
+    assert reader.reading(DOCS).is_whole
+    texts[DOCS] = "one three"
+    monkeypatch.setattr(reader_module, "monotonic", lambda: float("inf"))
+    reader._look()
+    await _settled(reader)
+    _report(thread, num_cells=len("one two three"))
+    assert not reader.reading(DOCS).is_whole, "these are the cells of the former text"
+    assert [one.request.messages[0].content for one in _asked(thread)] == ["one two three", "one three"]
+    _report(thread, num_cells=len("one three"))
+    assert reader.reading(DOCS).is_whole
+
+
+async def test_those_of_open_chats_come_first(engine, load, workspace, settings, monkeypatch):
+    monkeypatch.setattr(reader_module, "is_on_mains", lambda: True)
+    thread = load(n_ctx=4096, n_seq_max=1)
+    monkeypatch.setattr(thread, "use_prompts", lambda work: _done(work(Prompts())))
+    workspace.shelves.project_of = {"Boat": Project("Boat", "boat")}.get
+    workspace.new_chat("Boat")
+    sources = [Texts({DOCS: "All documents."}), Texts({f"{PROJECT}boat": "Be brief."})]
+    reader = BeginningReader(engine, workspace, sources, settings)
+    reader._look()
+    await _settled(reader)
+    assert [one.request.chat_id for one in _asked(thread)] == [f"{PROJECT}boat"]
+
+
 async def test_a_shelf_does_not_go_to_another_host_to_be_read_ahead(
     engine, load, workspace, settings, monkeypatch
 ):
@@ -77,7 +106,7 @@ async def test_a_shelf_does_not_go_to_another_host_to_be_read_ahead(
     thread = load(n_ctx=4096, n_seq_max=1, server="http://gpu-box:8712")
     asked: list[object] = []
     monkeypatch.setattr(thread, "use_prompts", asked.append)
-    reader = ShelfReader(engine, workspace, OneShelf(), settings)
+    reader = BeginningReader(engine, workspace, [Texts({DOCS: "All documents."})], settings)
     reader._look()
     assert not reader._is_asking
     assert (asked, _asked(thread)) == ([], [])
@@ -99,6 +128,6 @@ async def _settled(reader):
 
 
 def _report(thread, num_cells: int) -> None:
-    slot = SlotSnapshot(0, SlotState.WARM, chat_id=SHELF.chat_id, num_cells=num_cells)
+    slot = SlotSnapshot(0, SlotState.WARM, chat_id=DOCS, num_cells=num_cells)
     thread._reports.append(StepReport(1, (), (), (slot,), CellUsage(512)))
     thread.reported.emit()

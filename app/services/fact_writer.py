@@ -1,0 +1,85 @@
+"""Has the model propose facts for a chat's project after an answer, while it is idle. GUI thread.
+
+It is asked behind the chat as it is, with the same tools and the same beginning, so that only the question is
+computed. What it proposes waits for the user: nothing is remembered unseen.
+"""
+
+import json
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+
+from app.bridge.chat_session import ChatSession
+from app.bridge.engines import Engines
+from app.bridge.workspace import Workspace
+from app.chats.chat import Turn, TurnState
+from app.chats.project import MAX_FACTS, MAX_PROPOSED, Fact, Project
+from app.chats.thinking import split_thinking
+from app.protocol.answer_format import ToolChoice
+from app.protocol.request import FACTS, Message, Overflow, Request, Role
+from app.protocol.sampling import SamplingParams
+from app.services.idle_writer import IdleWriter
+from app.services.projects import Projects
+
+MAX_WRITTEN, MAX_CHARS = 3, 160  # of one answer, and of one fact
+MAX_TOKENS = 256
+WISH = (
+    "Did I say anything in my last message that will still matter in later chats, about me or this work, and "
+    "that is not known yet? Answer with a JSON list of at most three short sentences in the language of this "
+    "chat, each of which can be understood alone. Answer with [] if there is nothing of that kind."
+)
+SCHEMA = json.dumps(
+    {"type": "array", "items": {"type": "string", "maxLength": MAX_CHARS}, "maxItems": MAX_WRITTEN}
+)
+
+
+class FactWriter(IdleWriter):
+    def __init__(
+        self, engine: Engines, workspace: Workspace, projects: Projects, parent: QObject | None = None
+    ) -> None:
+        super().__init__(engine, workspace, parent)
+        self._projects = projects
+        self._turn_id = ""  # the answer after which it was asked
+
+    def _is_wanted(self, session: ChatSession, answer: Turn) -> bool:
+        project = session.shelf.project
+        if project is None or not project.proposes or session.requests.host:
+            return False
+        has_room = len(project.proposed) < MAX_PROPOSED and len(project.facts) < MAX_FACTS
+        return has_room and answer.state is TurnState.DONE
+
+    def _request_for(self, session: ChatSession) -> Request | None:
+        """Of the chat as it is now: it may have been moved, or have another model."""
+        answer = session.chat.turns[-1]
+        if not self._is_wanted(session, answer) or answer.role is not Role.ASSISTANT:
+            return None
+        self._turn_id = answer.id
+        request = session.requests.make((*session.chat.messages(), Message(Role.USER, WISH)), "")
+        return replace(
+            request,
+            chat_id=f"{session.chat.id}{FACTS}",
+            sampling=SamplingParams(temperature=0.0, json_schema=SCHEMA),
+            chosen=(),
+            max_tokens=MAX_TOKENS,
+            overflow=Overflow.STOP,
+            keep_cells=False,
+            is_saved=False,
+            template_variables='{"enable_thinking": false}',
+            chat_params=replace(request.chat_params, tool_choice=ToolChoice.NONE),
+        )
+
+    def _take(self, session: ChatSession, text: str) -> None:
+        chat = session.chat
+        facts = (Fact(one, chat_id=chat.id, turn_id=self._turn_id) for one in written_facts(text))
+        self._projects.change(chat.folder, Project.with_proposed, facts)
+
+
+def written_facts(text: str) -> list[str]:
+    """The model's list, which some write as a block of code; none if it is not whole."""
+    answer = split_thinking(text)
+    said = "" if answer.is_thinking else answer.answer
+    try:
+        found = json.loads(said[said.find("[") : said.rfind("]") + 1])
+    except (ValueError, RecursionError):
+        return []
+    return [each for each in found if isinstance(each, str)][:MAX_WRITTEN]

@@ -1,0 +1,4 @@
+CREATE TABLE projects (
+    folder  TEXT PRIMARY KEY,
+    project TEXT NOT NULL  -- JSON: instructions, facts, and what new chats get
+) STRICT;
