@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from app.api.answering import stream_answers
 from app.api.anthropic.fields import MessagesFields
 from app.api.anthropic.message import AnthropicAnswer
 from app.api.as_chat import as_chat
-from app.api.chat_answer import answer_chat, count_prompt_tokens
+from app.api.chat_answer import count_prompt_tokens
+from app.api.chat_fields import ChatFields
+from app.api.compaction import answer_late, compact, shortened
 from app.api.json_body import json_response, read_fields
 from app.api.state import model_name
 
@@ -23,12 +24,19 @@ def add_routes(router: web.UrlDispatcher) -> None:
 async def messages(request: web.Request) -> web.StreamResponse:
     fields = await read_fields(request, MessagesFields)
     chat_fields = await as_chat(request, fields.chat_body)
-    with await answer_chat(request, chat_fields) as chat:
-        message = AnthropicAnswer(model_name(request), fields, chat)
-        if fields.stream:
-            return await stream_answers(request, chat.outputs, message)
-        await chat.to_their_end()
-    return json_response(message.whole())
+    answer = AnthropicAnswer(model_name(request), fields)
+
+    async def asked() -> ChatFields | None:
+        edit = fields.compacts
+        if edit:
+            answer.compaction = await compact(request, chat_fields, edit.threshold, edit.instructions)
+        if not edit or not answer.compaction.text:
+            return chat_fields
+        body = fields.chat_body()
+        body["messages"] = shortened(body["messages"], answer.compaction.text)
+        return None if edit.pause_after_compaction else await as_chat(request, lambda: body)
+
+    return await answer_late(request, asked(), answer, is_streamed=fields.stream)
 
 
 async def count_tokens(request: web.Request) -> web.Response:
