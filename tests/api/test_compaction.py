@@ -250,12 +250,103 @@ async def test_who_leaves_takes_the_summary_along():
         await until(served.is_idle)
 
 
-@pytest.mark.parametrize("edit", [{"type": "compact_2"}, COMPACT | {"trigger": {"type": "days", "value": 1}}])
-async def test_edits_that_are_not_known_are_refused(edit):
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": ""}
+USES = [
+    [
+        {"type": "tool_use", "id": f"t{n}", "name": name, "input": {"n": n}},
+        {"type": "tool_result", "tool_use_id": f"t{n}", "content": f"Result {n}. {'Blah. ' * 20}"},
+    ]
+    for n, name in enumerate(["look", "keep", "look", "look", "look"])
+]
+AGENT = [CHAT[2]]
+for use, result in USES:
+    AGENT += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+CLEAR = {"type": "clear_tool_uses_20250919", "trigger": {"type": "tool_uses", "value": 4}}
+
+
+@pytest.mark.parametrize(
+    ("edit", "left"),
+    [
+        ({}, [2, 3, 4]),
+        ({"keep": {"type": "tool_uses", "value": 0}, "exclude_tools": ["keep"]}, [1]),
+        ({"trigger": {"type": "tool_uses", "value": 5}}, [0, 1, 2, 3, 4]),
+        ({"trigger": {"type": "input_tokens", "value": 10}}, [2, 3, 4]),
+        ({"trigger": None}, [0, 1, 2, 3, 4]),
+        ({"clear_at_least": {"type": "input_tokens", "value": 1000}}, [0, 1, 2, 3, 4]),
+    ],
+)
+async def test_old_results_of_tools_are_cleared(edit, left):
+    async with serving(talker := Talker()) as served:
+        body = {"messages": AGENT, "context_management": {"edits": [CLEAR | edit]}}
+        _, told = await served.post(MESSAGES, body)
+        (prompt,) = talker.prompts
+        assert [n for n in range(5) if f"Result {n}." in prompt] == left
+        _, plain = await served.post(f"{MESSAGES}/count_tokens", {"messages": AGENT})
+        _, count = await served.post(f"{MESSAGES}/count_tokens", body)
+        (applied,) = told["context_management"]["applied_edits"] or [None]
+        assert (applied is None) == (len(left) == 5)
+        if applied:
+            assert applied["cleared_tool_uses"] == 5 - len(left)
+            assert applied["cleared_input_tokens"] == plain["input_tokens"] - count["input_tokens"]
+            assert count["context_management"] == {"original_input_tokens": plain["input_tokens"]}
+        else:
+            assert count == plain
+
+
+@pytest.mark.parametrize(("inputs", "left"), [(True, [4]), (["keep"], [0, 2, 3, 4]), (None, [0, 1, 2, 3, 4])])
+async def test_what_tools_were_given_is_cleared_on_request(inputs, left):
+    edit = CLEAR | {"keep": {"type": "tool_uses", "value": 1}, "clear_tool_inputs": inputs}
+    async with serving(talker := Talker()) as served:
+        await served.post(MESSAGES, {"messages": AGENT, "context_management": {"edits": [edit]}})
+        written = talker.prompts[0].replace(" ", "")
+        assert [n for n in range(5) if f'{{"n":{n}}}' in written] == left
+
+
+@pytest.mark.parametrize(
+    ("keep", "num_left"),
+    [
+        (None, 2),
+        ("all", 3),
+        ({"type": "all"}, 3),
+        ({"type": "thinking_turns", "value": 2}, 3),
+        ({"type": "thinking_turns", "value": 0}, 0),
+    ],
+)
+async def test_old_thinking_is_cleared_by_turns(keep, num_left):
+    """Of two turns the second has two messages with thinking, around the result of a tool."""
+    (use, _result), *_others = USES
+    answer = {"role": "assistant", "content": [THOUGHT, {"type": "text", "text": "I see."}]}
+    call = {"role": "assistant", "content": [THOUGHT, use]}
+    messages = [CHAT[2], answer, CHAT[2], call, AGENT[2], answer, CHAT[2]]
+    talker = Talker()
+    talker.chat_template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.reasoning_content }}{{ m.content }}"
+        "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    async with serving(talker) as served:
+        edit = {"type": "clear_thinking_20251015"} | ({"keep": keep} if keep else {})
+        _, told = await served.post(MESSAGES, {"messages": messages, "context_management": {"edits": [edit]}})
+        assert talker.prompts[0].count("Hm.") == num_left
+        num_turns = {3: 0, 2: 1, 0: 2}[num_left]
+        applied = told["context_management"]["applied_edits"]
+        assert [one["cleared_thinking_turns"] for one in applied] == [num_turns] * bool(num_turns)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"type": "compact_2"},
+        COMPACT | {"trigger": {"type": "days", "value": 1}},
+        COMPACT | {"trigger": {"type": "tool_uses", "value": 1}},
+        COMPACT | {"trigger": {"type": "input_tokens"}},
+        CLEAR | {"keep": {"type": "tool_uses"}},
+    ],
+)
+async def test_edits_that_make_no_sense_are_refused(edit):
     async with serving() as served:
         status, body = await served.post(MESSAGES, asked() | {"context_management": {"edits": [edit]}})
         assert status == 400
-        assert "context_management.edits[0]" in body["error"]["message"]
+        assert "context_management" in body["error"]["message"]
 
 
 # OpenAI

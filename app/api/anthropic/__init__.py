@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from aiohttp import web
 
+from app.api.anthropic.context import edited
 from app.api.anthropic.fields import MessagesFields
 from app.api.anthropic.message import AnthropicAnswer
 from app.api.as_chat import as_chat
 from app.api.chat_answer import count_prompt_tokens
 from app.api.chat_fields import ChatFields
 from app.api.compaction import answer_late, compact, shortened
-from app.api.json_body import json_response, read_fields
+from app.api.json_body import AnyObject, json_response, read_fields
 from app.api.state import model_name
 
 PREFIX = "/v1/messages"
@@ -22,9 +23,9 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def messages(request: web.Request) -> web.StreamResponse:
-    fields = await read_fields(request, MessagesFields)
+    fields, applied = await _edited(request, await read_fields(request, MessagesFields))
     chat_fields = await as_chat(request, fields.chat_body)
-    answer = AnthropicAnswer(model_name(request), fields)
+    answer = AnthropicAnswer(model_name(request), fields, applied)
 
     async def asked() -> ChatFields | None:
         edit = fields.compacts
@@ -41,5 +42,16 @@ async def messages(request: web.Request) -> web.StreamResponse:
 
 async def count_tokens(request: web.Request) -> web.Response:
     fields = await read_fields(request, MessagesFields)
-    chat_fields = await as_chat(request, fields.chat_body)
-    return json_response({"input_tokens": await count_prompt_tokens(request, chat_fields)})
+    shorter, applied = await _edited(request, fields)
+    told: AnyObject = {"input_tokens": await _count(request, shorter)}
+    if applied:
+        told["context_management"] = {"original_input_tokens": await _count(request, fields)}
+    return json_response(told)
+
+
+async def _count(request: web.Request, fields: MessagesFields) -> int:
+    return await count_prompt_tokens(request, await as_chat(request, fields.chat_body))
+
+
+async def _edited(request: web.Request, fields: MessagesFields) -> tuple[MessagesFields, list[AnyObject]]:
+    return await edited(fields, lambda one: _count(request, one))

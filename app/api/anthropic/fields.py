@@ -36,7 +36,10 @@ ANY_STAMP = "cch=fffff;"
 
 # Blocks that are no part of a content.
 APART = {"tool_use", "tool_result", "thinking", "redacted_thinking", "compaction"}
-COMPACT_BEYOND = 150_000  # tokens, where nothing else is said
+COMPACT, CLEAR_USES = "compact_20260112", "clear_tool_uses_20250919"
+CLEAR_THINKING = "clear_thinking_20251015"
+TRIGGERS = {COMPACT: 150_000, CLEAR_USES: 100_000, CLEAR_THINKING: 0}  # tokens, where nothing else is said
+KEPT = {CLEAR_USES: 3, CLEAR_THINKING: 1}
 TYPES = APART | {"text", "image", "document", "search_result", "tool_reference"}
 
 
@@ -117,6 +120,12 @@ class AnthropicMessage(Body):
     def blocks(self) -> list[ContentBlock]:
         return self.content if isinstance(self.content, list) else []
 
+    @property
+    def asks(self) -> bool:
+        """Results of tools alone begin no turn."""
+        is_result = [block.type == "tool_result" for block in self.blocks]
+        return self.role == "user" and not (is_result and all(is_result))
+
     def with_blocks(self, blocks: list[ContentBlock]) -> Self:
         return self.model_copy(update={"content": blocks}) if isinstance(self.content, list) else self
 
@@ -172,25 +181,49 @@ class OutputConfig(Body):
     effort: str | None = None
 
 
-class Trigger(Body):
-    type: Literal["input_tokens"]
+class Amount(Body):
+    type: Literal["input_tokens", "tool_uses", "thinking_turns"]
     value: Annotated[int, Field(ge=0)]
 
 
-class Edit(Body):
-    """A trigger may be as low as one likes.
+class All(Body):
+    type: Literal["all"]
 
-    Anthropic compacts nothing below 50,000 tokens, which is more than many contexts here hold.
+
+class Edit(Body):
+    """Which of the fields it has depends on its type.
+
+    A trigger may be as low as one likes. Anthropic compacts nothing below 50,000 tokens, which is more than
+    many contexts here hold.
     """
 
-    type: Literal["compact_20260112"]
-    trigger: Trigger | None = None
+    type: Literal["compact_20260112", "clear_tool_uses_20250919", "clear_thinking_20251015"]
+    trigger: Amount | None = None
+    keep: Amount | All | Literal["all"] | None = None
+    clear_at_least: Amount | None = None
+    clear_tool_inputs: bool | list[str] | None = None
+    exclude_tools: list[str] | None = None
     instructions: str | None = None
     pause_after_compaction: bool | None = None
 
+    @model_validator(mode="after")
+    def _counts_what_it_can(self) -> Self:
+        if self.type == COMPACT and self.counts_uses:
+            raise invalid(f"context_management: the trigger of {COMPACT} must be input_tokens.")
+        return self
+
     @property
     def threshold(self) -> int:
-        return self.trigger.value if self.trigger else COMPACT_BEYOND
+        return self.trigger.value if self.trigger else TRIGGERS[self.type]
+
+    @property
+    def counts_uses(self) -> bool:
+        return self.trigger is not None and self.trigger.type == "tool_uses"
+
+    def num_old(self, count: int) -> int:
+        """How many of so many are not kept."""
+        kept = KEPT[self.type] if self.keep is None else MAX_MESSAGES
+        return max(count - (self.keep.value if isinstance(self.keep, Amount) else kept), 0)
 
 
 class ContextManagement(Body):
@@ -236,8 +269,12 @@ class MessagesFields(SamplingFields):
         self.leave_out("tools", (tool.type or "" for tool in self.tools or () if tool.is_left_out))
 
     @property
+    def edits(self) -> list[Edit]:
+        return (self.context_management and self.context_management.edits) or []
+
+    @property
     def compacts(self) -> Edit | None:
-        return next(iter((self.context_management and self.context_management.edits) or ()), None)
+        return next((edit for edit in self.edits if edit.type == COMPACT), None)
 
     def chat_body(self) -> AnyObject:
         """The body of a chat completion. Raises ApiError."""

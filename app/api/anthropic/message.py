@@ -44,9 +44,10 @@ class AnthropicAnswer(LateAnswer):
 
     stream = MessageStream
 
-    def __init__(self, model: str, fields: MessagesFields) -> None:
+    def __init__(self, model: str, fields: MessagesFields, edits: list[AnyObject]) -> None:
+        """`edits` of the context were applied."""
         asked = fields.context_management is not None
-        self._edits: AnyObject = {"context_management": {"applied_edits": []}} if asked else {}
+        self._edits: AnyObject = {"context_management": {"applied_edits": edits}} if asked else {}
         self._id = f"msg_{uuid.uuid4().hex}"
         self._model = model
         self._fields = fields
