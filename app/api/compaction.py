@@ -33,6 +33,7 @@ from app.protocol.sampling import SamplingParams
 GO_ON = {"role": "user", "content": "Go on."}  # where the user says nothing behind a summary
 OURS = (GO_ON, {"role": "user", "content": ASKED})
 NOT_SUMMED_UP = "The conversation was not summed up. {}"
+NOT_COUNTED = "The server that runs the model does not tell how many tokens it has."
 ONE_TOO_LONG = "One message alone is too long to be summed up."
 
 
@@ -70,9 +71,11 @@ async def compact(
     `instructions` are what the model is asked instead of the question that the window asks. Raises ApiError,
     also if the chat does not fit and cannot be summed up.
     """
+    model = client_of(request).model
+    if model.is_foreign:
+        return Compaction("", (NOT_SUMMED_UP.format(NOT_COUNTED),))
     asked = await read_request(request, fields)
-    num_tokens = await num_tokens_of(request, asked)
-    n_ctx = client_of(request).model.max_sequence_tokens
+    num_tokens, n_ctx = await num_tokens_of(request, asked), model.max_sequence_tokens
     if num_tokens < n_ctx and (threshold is None or num_tokens <= threshold):
         return Compaction()
     compaction = await _summed_up(request, asked, (instructions or "").strip())

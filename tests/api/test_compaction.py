@@ -10,9 +10,10 @@ import pytest
 
 from app.api import engine_client
 from app.api.as_chat import image_part, text_part
-from app.api.compaction import GO_ON
+from app.api.compaction import GO_ON, ONE_TOO_LONG
 from app.api.responses.output import user_item
 from app.chats.summary import ASKED, CUT_OFF, EMPTY, TOO_LONG
+from app.protocol.model import ModelInfo
 from tests.api.conftest import KEY, Steps, serving, until
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import END, CountingBackend
@@ -193,7 +194,8 @@ async def test_a_chat_that_does_not_fit_is_summed_up_in_parts():
 async def test_what_neither_fits_nor_can_be_summed_up_is_refused_with_the_reason(streamed):
     for summary, chat, why in [
         ("", [{"role": "user", "content": SAID[:600]}] * 8, EMPTY),
-        (SUMMARY, [{"role": "user", "content": SAID * 2}], "One message alone is too long to be summed up."),
+        (SUMMARY, [{"role": "user", "content": SAID * 2}], ONE_TOO_LONG),
+        (SUMMARY, [CHAT[2], CHAT[1], {"role": "user", "content": SAID * 2}], ONE_TOO_LONG),
     ]:
         async with serving(Talker(summary, n_ctx=4096)) as served:
             status, body = await served.post(MESSAGES, asked(chat) | {"stream": streamed})
@@ -347,6 +349,20 @@ async def test_edits_that_make_no_sense_are_refused(edit):
         status, body = await served.post(MESSAGES, asked() | {"context_management": {"edits": [edit]}})
         assert status == 400
         assert "context_management" in body["error"]["message"]
+
+
+async def test_another_servers_model_answers_all_of_the_chat(monkeypatch):
+    """Its server does not count tokens for us."""
+    monkeypatch.setattr(ModelInfo, "is_foreign", True)
+    async with serving(talker := Talker()) as served:
+        for edit in (COMPACT, CLEAR):
+            status, body = await served.post(
+                MESSAGES, {"messages": AGENT, "context_management": {"edits": [edit]}}
+            )
+            assert status == 200
+            assert body["content"] == [{"type": "text", "text": "Hi."}]
+            assert "Result 0." in talker.prompts[-1]
+            assert ("warnings" in body) == (edit is COMPACT)
 
 
 # OpenAI

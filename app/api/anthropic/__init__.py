@@ -12,7 +12,7 @@ from app.api.chat_answer import count_prompt_tokens
 from app.api.chat_fields import ChatFields
 from app.api.compaction import answer_late, compact, shortened
 from app.api.json_body import AnyObject, json_response, read_fields
-from app.api.state import model_name
+from app.api.state import model_name, take_model
 
 PREFIX = "/v1/messages"
 
@@ -54,4 +54,6 @@ async def _count(request: web.Request, fields: MessagesFields) -> int:
 
 
 async def _edited(request: web.Request, fields: MessagesFields) -> tuple[MessagesFields, list[AnyObject]]:
+    if not fields.edits or (await take_model(request)).info.is_foreign:  # its server counts no tokens
+        return fields, []
     return await edited(fields, lambda one: _count(request, one))
