@@ -112,16 +112,19 @@ def error_of(output: Output, client: EngineClient) -> ApiError | None:
     if not output.is_refused:
         return ApiError(500, output.notice)
     if output.found_no_room:
-        return _no_room(output.usage.num_prompt_tokens, client.model.max_sequence_tokens)
+        return no_room(output.usage.num_prompt_tokens, client.model.max_sequence_tokens)
     return invalid(output.notice)
 
 
-def _no_room(num_tokens: int, n_ctx: int) -> ApiError:
-    """The notice of the output is advice for the window. The first words are llama-server's."""
+def no_room(num_tokens: int, n_ctx: int, why: str = "") -> ApiError:
+    """The notice of the output is advice for the window. The first words are llama-server's.
+
+    `why` nothing was done about it.
+    """
     return ApiError(
         400,
         f"The request exceeds the available context size: it needs {num_tokens:,} tokens, and the context "
-        f"holds {n_ctx:,}. Send less, or load the model with a larger context (--ctx).",
+        f"holds {n_ctx:,}. Send less, or load the model with a larger context (--ctx). {why}".rstrip(),
         "exceed_context_size_error",
         code="context_length_exceeded",
         n_prompt_tokens=num_tokens,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -76,9 +77,11 @@ async def whole_answers(request: web.Request, answers: OpenAnswers) -> list[Whol
     return wholes
 
 
-async def stream_answers(request: web.Request, answers: OpenAnswers, chunks: Chunks) -> web.StreamResponse:
+async def stream_answers(
+    request: web.Request, answers: AsyncIterator[list[tuple[int, Output]]], chunks: Chunks
+) -> web.StreamResponse:
     """Sends nothing before the first token, so that a failure until then still gets its own HTTP status."""
-    batch: list[tuple[int, Output]] | None = await anext(answers)
+    batch = await anext(answers, None)
     _raise_first_error(request, (batch or [])[:1])
     stream = chunks.stream(request)
     await stream.begin()

@@ -22,6 +22,7 @@ from app.api.shelves import with_shelf
 from app.api.state import client_of
 from app.protocol.errors import PromptTooLongError, RequestError
 from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCall, ToolCallDelta, new_call_id
+from app.protocol.request import Overflow, Request
 from app.protocol.sampling import shown
 from app.tools.written_call import written_call
 
@@ -156,13 +157,23 @@ async def count_prompt_tokens(request: web.Request, fields: ChatFields) -> int:
 
     Raises ApiError and RequestError.
     """
+    return await num_tokens_of(request, await read_request(request, fields))
+
+
+async def read_request(request: web.Request, fields: ChatFields) -> Request:
+    """What the engine is asked for a chat, whose pictures and sounds were read. Raises as above."""
     client = client_of(request)
     sampling = client.sampling
-    asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
-    [read] = await with_read_media(request, [asked])
+    asked = await beside(request, lambda: fields.request(sampling))
+    [read] = await with_read_media(request, [client.defaults.applied_to(asked)])
     if fields.shelf:
         [read] = await with_shelf(request, fields.shelf, [read])
+    return replace(read, overflow=Overflow.STOP)
+
+
+async def num_tokens_of(request: web.Request, asked: Request) -> int:
+    """Of its prompt, from which nothing is left out."""
     try:
-        return await client.use_prompts(lambda prompts: len(prompts.build(read).token_ids))
+        return await client_of(request).use_prompts(lambda prompts: len(prompts.build(asked).token_ids))
     except PromptTooLongError as error:
         return error.num_prompt_tokens

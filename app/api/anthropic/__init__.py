@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from app.api.answering import stream_answers
+from app.api.anthropic.context import edited
 from app.api.anthropic.fields import MessagesFields
 from app.api.anthropic.message import AnthropicAnswer
 from app.api.as_chat import as_chat
-from app.api.chat_answer import answer_chat, count_prompt_tokens
-from app.api.json_body import json_response, read_fields
-from app.api.state import model_name
+from app.api.chat_answer import count_prompt_tokens
+from app.api.chat_fields import ChatFields
+from app.api.compaction import answer_late, compact, shortened
+from app.api.json_body import AnyObject, json_response, read_fields
+from app.api.state import model_name, take_model
 
 PREFIX = "/v1/messages"
 
@@ -21,17 +23,37 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def messages(request: web.Request) -> web.StreamResponse:
-    fields = await read_fields(request, MessagesFields)
+    fields, applied = await _edited(request, await read_fields(request, MessagesFields))
     chat_fields = await as_chat(request, fields.chat_body)
-    with await answer_chat(request, chat_fields) as chat:
-        message = AnthropicAnswer(model_name(request), fields, chat)
-        if fields.stream:
-            return await stream_answers(request, chat.outputs, message)
-        await chat.to_their_end()
-    return json_response(message.whole())
+    answer = AnthropicAnswer(model_name(request), fields, applied)
+
+    async def asked() -> ChatFields | None:
+        edit = fields.compacts
+        if edit:
+            answer.compaction = await compact(request, chat_fields, edit.threshold, edit.instructions)
+        if not edit or not answer.compaction.text:
+            return chat_fields
+        body = fields.chat_body()
+        body["messages"] = shortened(body["messages"], answer.compaction.text)
+        return None if edit.pause_after_compaction else await as_chat(request, lambda: body)
+
+    return await answer_late(request, asked(), answer, is_streamed=fields.stream)
 
 
 async def count_tokens(request: web.Request) -> web.Response:
     fields = await read_fields(request, MessagesFields)
-    chat_fields = await as_chat(request, fields.chat_body)
-    return json_response({"input_tokens": await count_prompt_tokens(request, chat_fields)})
+    shorter, applied = await _edited(request, fields)
+    told: AnyObject = {"input_tokens": await _count(request, shorter)}
+    if applied:
+        told["context_management"] = {"original_input_tokens": await _count(request, fields)}
+    return json_response(told)
+
+
+async def _count(request: web.Request, fields: MessagesFields) -> int:
+    return await count_prompt_tokens(request, await as_chat(request, fields.chat_body))
+
+
+async def _edited(request: web.Request, fields: MessagesFields) -> tuple[MessagesFields, list[AnyObject]]:
+    if not fields.edits or (await take_model(request)).info.is_foreign:  # its server counts no tokens
+        return fields, []
+    return await edited(fields, lambda one: _count(request, one))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from app.api.as_chat import (
     assistant_message,
@@ -22,6 +22,7 @@ from app.api.as_chat import (
     without_unknown,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS, note_of
+from app.api.compaction import stand_in
 from app.api.errors import invalid
 from app.api.json_body import AnyObject, Body, as_json
 from app.api.openai import MaxTokens
@@ -34,7 +35,11 @@ ANY_STAMP = "cch=fffff;"
 
 
 # Blocks that are no part of a content.
-APART = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
+APART = {"tool_use", "tool_result", "thinking", "redacted_thinking", "compaction"}
+COMPACT, CLEAR_USES = "compact_20260112", "clear_tool_uses_20250919"
+CLEAR_THINKING = "clear_thinking_20251015"
+TRIGGERS = {COMPACT: 150_000, CLEAR_USES: 100_000, CLEAR_THINKING: 0}  # tokens, where nothing else is said
+KEPT = {CLEAR_USES: 3, CLEAR_THINKING: 1}
 TYPES = APART | {"text", "image", "document", "search_result", "tool_reference"}
 
 
@@ -94,6 +99,11 @@ class ContentBlock(Body):
         return None
 
     @property
+    def summary(self) -> str:
+        """Of what was before a compaction. One that failed has none, and changes nothing."""
+        return _words(self.content) if self.type == "compaction" else ""
+
+    @property
     def is_left_out(self) -> bool:
         return self.type not in APART and self.picture is None and self.words is None
 
@@ -106,18 +116,33 @@ class AnthropicMessage(Body):
     role: Literal["user", "assistant", "system"]
     content: str | Blocks | None = None
 
+    @property
+    def blocks(self) -> list[ContentBlock]:
+        return self.content if isinstance(self.content, list) else []
+
+    @property
+    def asks(self) -> bool:
+        """Results of tools alone begin no turn."""
+        is_result = [block.type == "tool_result" for block in self.blocks]
+        return self.role == "user" and not (is_result and all(is_result))
+
+    def with_blocks(self, blocks: list[ContentBlock]) -> Self:
+        return self.model_copy(update={"content": blocks}) if isinstance(self.content, list) else self
+
     def messages(self) -> list[AnyObject]:
         """Messages of a chat completion: each result of a tool is one of its own. Raises ApiError."""
         if not isinstance(self.content, list):
             return [{"role": self.role, "content": self.content or ""}]
         if self.role == "assistant":
-            return [_assistant(self.content)]
+            blocks = [block for block in self.content if block.type != "compaction"]
+            return [_assistant(blocks)] if blocks or not self.content else []
         results = [block for block in self.content if block.type == "tool_result"]
         messages: list[AnyObject] = [
             {"role": "tool", "tool_call_id": block.tool_use_id, "content": text_parts(block.content, _part)}
             for block in results
         ]
-        if rest := text_parts([block for block in self.content if block.type != "tool_result"], _part):
+        others = [block for block in self.content if block.type not in ("tool_result", "compaction")]
+        if rest := text_parts(others, _part):
             messages.append({"role": self.role, "content": rest})
         return messages
 
@@ -156,6 +181,55 @@ class OutputConfig(Body):
     effort: str | None = None
 
 
+class Amount(Body):
+    type: Literal["input_tokens", "tool_uses", "thinking_turns"]
+    value: Annotated[int, Field(ge=0)]
+
+
+class All(Body):
+    type: Literal["all"]
+
+
+class Edit(Body):
+    """Which of the fields it has depends on its type.
+
+    A trigger may be as low as one likes. Anthropic compacts nothing below 50,000 tokens, which is more than
+    many contexts here hold.
+    """
+
+    type: Literal["compact_20260112", "clear_tool_uses_20250919", "clear_thinking_20251015"]
+    trigger: Amount | None = None
+    keep: Amount | All | Literal["all"] | None = None
+    clear_at_least: Amount | None = None
+    clear_tool_inputs: bool | list[str] | None = None
+    exclude_tools: list[str] | None = None
+    instructions: str | None = None
+    pause_after_compaction: bool | None = None
+
+    @model_validator(mode="after")
+    def _counts_what_it_can(self) -> Self:
+        if self.type == COMPACT and self.counts_uses:
+            raise invalid(f"context_management: the trigger of {COMPACT} must be input_tokens.")
+        return self
+
+    @property
+    def threshold(self) -> int:
+        return self.trigger.value if self.trigger else TRIGGERS[self.type]
+
+    @property
+    def counts_uses(self) -> bool:
+        return self.trigger is not None and self.trigger.type == "tool_uses"
+
+    def num_old(self, count: int) -> int:
+        """How many of so many are not kept."""
+        kept = KEPT[self.type] if self.keep is None else MAX_MESSAGES
+        return max(count - (self.keep.value if isinstance(self.keep, Amount) else kept), 0)
+
+
+class ContextManagement(Body):
+    edits: Annotated[list[Edit], Field(max_length=16)] | None = None
+
+
 class MessagesFields(SamplingFields):
     """`model` may be anything where there is only one. Without `max_tokens` the context is the limit."""
 
@@ -172,7 +246,20 @@ class MessagesFields(SamplingFields):
     output_format: OutputFormat | None = None
     mcp_servers: Any = None
     container: Any = None
+    context_management: ContextManagement | None = None
     chat_template_kwargs: AnyObject | None = None  # llama-server's
+    _summary: str = PrivateAttr("")  # of what was before `messages`
+
+    @model_validator(mode="after")
+    def _from_compaction(self) -> Self:
+        """The last compaction stands for all that was before it."""
+        messages = self.messages
+        for index, message in enumerate(messages):
+            for at, block in enumerate(message.blocks):
+                if block.summary:
+                    rest = [message.with_blocks(message.blocks[at + 1 :])] if message.blocks[at + 1 :] else []
+                    self.messages, self._summary = [*rest, *messages[index + 1 :]], block.summary
+        return self
 
     def note_unknown(self, body: AnyObject) -> None:
         super().note_unknown(body)
@@ -180,6 +267,14 @@ class MessagesFields(SamplingFields):
         blocks = (block for content in contents for block in _all_blocks(content))
         self.leave_out("messages", (block.type for block in blocks if block.is_left_out))
         self.leave_out("tools", (tool.type or "" for tool in self.tools or () if tool.is_left_out))
+
+    @property
+    def edits(self) -> list[Edit]:
+        return (self.context_management and self.context_management.edits) or []
+
+    @property
+    def compacts(self) -> Edit | None:
+        return next((edit for edit in self.edits if edit.type == COMPACT), None)
 
     def chat_body(self) -> AnyObject:
         """The body of a chat completion. Raises ApiError."""
@@ -190,7 +285,7 @@ class MessagesFields(SamplingFields):
             **self.model_dump(
                 include=set(SamplingFields.model_fields) - {"stop"}, by_alias=True, exclude_none=True
             ),
-            messages=[*self._system(), *(one for message in self.messages for one in message.messages())],
+            messages=[*self._system(), *self._chat()],
             max_tokens=self.max_tokens,
             stop=self.stop_sequences,
             tools=self._tools() or None,
@@ -202,6 +297,10 @@ class MessagesFields(SamplingFields):
             thinking_budget_tokens=self.thinking.budget_tokens if self.thinking else None,
             stream=self.stream,
         )
+
+    def _chat(self) -> list[AnyObject]:
+        chat = [one for message in self.messages for one in message.messages()]
+        return stand_in(self._summary, chat) if self._summary else chat
 
     def _system(self) -> list[AnyObject]:
         parts = text_parts(self.system, _part)

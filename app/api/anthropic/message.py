@@ -5,9 +5,10 @@ from __future__ import annotations
 import uuid
 
 from app.api.answer_parts import warnings_json
-from app.api.answering import Chunks, Event
+from app.api.answering import Event
 from app.api.anthropic.fields import MessagesFields
-from app.api.chat_answer import ChatAnswer, ChatAnswers
+from app.api.chat_answer import ChatAnswer
+from app.api.compaction import LateAnswer
 from app.api.errors import ApiError
 from app.api.event_stream import NamedEventStream
 from app.api.json_body import AnyObject, as_json, begun_object
@@ -38,40 +39,40 @@ class MessageStream(NamedEventStream):
     sign_of_life = f"event: ping\ndata: {as_json({'type': 'ping'})}\n\n"
 
 
-class AnthropicAnswer(Chunks):
+class AnthropicAnswer(LateAnswer):
     """One block is open at a time: thinking, text, or the use of a tool."""
 
     stream = MessageStream
 
-    def __init__(self, model: str, fields: MessagesFields, chat: ChatAnswers) -> None:
+    def __init__(self, model: str, fields: MessagesFields, edits: list[AnyObject]) -> None:
+        """`edits` of the context were applied."""
+        asked = fields.context_management is not None
+        self._edits: AnyObject = {"context_management": {"applied_edits": edits}} if asked else {}
         self._id = f"msg_{uuid.uuid4().hex}"
         self._model = model
         self._fields = fields
-        self._chat = chat
         self._has_begun = False
         self._num_blocks = 0
         self._open = ""  # the type of the last block, until it is closed
 
-    def whole(self) -> AnyObject:
+    async def whole(self) -> AnyObject:
         """The message of an answer that has ended."""
-        (answer,) = self._chat.answers
+        answer = self.answer
         message = answer.message
         content: list[AnyObject] = []
+        if self.compaction.usages:
+            content.append({"type": "compaction", "content": self.compaction.text or None})
         if message.reasoning:
             content.append({"type": "thinking", "thinking": message.reasoning, "signature": ""})
         if message.content:
             content.append({"type": "text", "text": message.content})
         content += [_tool_use(call) for call in message.tool_calls]
-        return self._body(content, answer.whole.usage) | self._end(answer)
+        return self._body(content, answer.whole.usage) | self._end(answer) | self._edits
 
     async def of(self, index: int, output: Output) -> list[Event]:
-        delta = await self._chat.read(index, output)
-        events: list[Event] = []
-        if not self._has_begun:
-            self._has_begun = True
-            usage = _usage_json(output.usage) | {"output_tokens": 0}
-            message = self._body([], output.usage) | {"usage": usage}
-            events.append({"type": "message_start", "message": message})
+        assert self.chat
+        delta = await self.chat.read(index, output)
+        events = self._start(output.usage)
         if delta.reasoning:
             events += self._begin({"type": "thinking", "thinking": "", "signature": ""})
             events.append(self._delta({"type": "thinking_delta", "thinking": delta.reasoning}))
@@ -83,17 +84,38 @@ class AnthropicAnswer(Chunks):
         return events
 
     def last(self) -> list[Event]:
-        (answer,) = self._chat.answers
+        answer = self.answer
+        events = self._start(answer.whole.usage)
         end = {
             "type": "message_delta",
             "delta": self._end(answer),
-            "usage": _usage_json(answer.whole.usage),
+            "usage": self._usage(answer.whole.usage),
+            **self._edits,
             **warnings_json(answer.warnings),
         }
-        return [*self._close(), end, {"type": "message_stop"}]
+        return [*events, *self._close(), end, {"type": "message_stop"}]
 
     def failed(self, error: ApiError, path: str) -> list[Event]:  # noqa: ARG002
         return [error_body(error)]
+
+    def _start(self, usage: Usage) -> list[Event]:
+        if self._has_begun:
+            return []
+        self._has_begun = True
+        message = self._body([], usage) | {"usage": _usage_json(usage) | {"output_tokens": 0}}
+        events: list[Event] = [{"type": "message_start", "message": message}]
+        if self.compaction.usages:  # without a text it has failed
+            events += self._begin({"type": "compaction", "content": None})
+            events.append(self._delta({"type": "compaction_delta", "content": self.compaction.text or None}))
+        return events
+
+    def _usage(self, usage: Usage) -> AnyObject:
+        """The total is the message's alone, as Anthropic has it."""
+        total = _usage_json(usage)
+        iterations = [{"type": "compaction", **_usage_json(one)} for one in self.compaction.usages]
+        if not iterations:
+            return total
+        return total | {"iterations": iterations + [{"type": "message", **total}] * bool(self.chat)}
 
     def _of_call(self, call: ToolCallDelta) -> list[Event]:
         events: list[Event] = []
@@ -129,7 +151,7 @@ class AnthropicAnswer(Chunks):
         return [*events, {"type": "content_block_stop", "index": self._num_blocks - 1}]
 
     def _body(self, content: list[AnyObject], usage: Usage) -> AnyObject:
-        format_ = self._chat.answers[0].whole.format
+        answer, of_format = self.answer, self.answer.whole.format.warnings
         return {
             "id": self._id,
             "type": "message",
@@ -138,11 +160,13 @@ class AnthropicAnswer(Chunks):
             "content": content,
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": _usage_json(usage),
-            **warnings_json(self._fields.warnings, format_.warnings, self._chat.warnings),
+            "usage": self._usage(usage),
+            **warnings_json(self._fields.warnings, self.compaction.warnings, of_format, answer.warnings),
         }
 
     def _end(self, answer: ChatAnswer) -> AnyObject:
+        if self.chat is None:
+            return {"stop_reason": "compaction", "stop_sequence": None}
         word = answer.whole.stopping_word
         if answer.finish_reason == "stop" and word in (self._fields.stop_sequences or ()):
             return {"stop_reason": "stop_sequence", "stop_sequence": word}

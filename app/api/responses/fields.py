@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -20,15 +21,21 @@ from app.api.as_chat import (
     without_unknown,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS, note_of
-from app.api.errors import invalid
-from app.api.json_body import AnyObject, Body
+from app.api.compaction import stand_in
+from app.api.errors import ApiError, invalid
+from app.api.json_body import AnyObject, Body, parse_object
 from app.api.openai import MAX_TOP_LOGPROBS, MaxTokens
 from app.api.parameters import SamplingFields
 from app.protocol.sampling import shown
 
 PART_TYPES = ("input_text", "output_text", "reasoning_text", "summary_text", "text")
-REFERENCE = "item_reference"
-ITEM_TYPES = ("message", "reasoning", "function_call", "function_call_output", REFERENCE)
+REFERENCE, COMPACTION = "item_reference", "compaction"
+ITEM_TYPES = ("message", "reasoning", "function_call", "function_call_output", REFERENCE, COMPACTION)
+VERSION = 1  # of a compaction's content
+FOREIGN_COMPACTION = (
+    "input: the encrypted_content of a compaction is damaged, or from another server. Send it as it came, or "
+    "what was said before in its place."
+)
 LOGPROBS = "message.output_text.logprobs"  # in `include`
 
 
@@ -75,6 +82,7 @@ class Item(Body):
     namespace: str | None = None
     arguments: str | None = None
     output: str | Parts | None = None
+    encrypted_content: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -84,6 +92,17 @@ class Item(Body):
     @property
     def is_left_out(self) -> bool:
         return (self.type or "message") not in ITEM_TYPES
+
+    @property
+    def compacted(self) -> str:
+        """The summary in the place of what was said before. Raises ApiError."""
+        try:
+            found = parse_object(base64.b64decode(self.encrypted_content or "", validate=True))
+        except (ApiError, ValueError):
+            found = {}
+        if found.get("version") == VERSION and (summary := found.get("summary")) and isinstance(summary, str):
+            return summary
+        raise invalid(FOREIGN_COMPACTION, "input")
 
     @property
     def parts(self) -> list[ResponsePart]:
@@ -137,10 +156,17 @@ class ReasoningFields(Body):
     summary: str | None = None
 
 
+class ContextEntry(Body):
+    """Without a threshold a chat is summed up when it does not fit."""
+
+    type: Literal["compaction"]
+    compact_threshold: Annotated[int, Field(ge=0)] | None = None
+
+
 class ResponseFields(SamplingFields):
     """`model` may be anything where there is only one."""
 
-    input: str | Annotated[list[Item], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
+    input: str | Annotated[list[Item], Field(max_length=MAX_MESSAGES, fail_fast=True)] | None = None
     instructions: str | None = None
     previous_response_id: str | None = None
     store: bool | None = None
@@ -158,6 +184,7 @@ class ResponseFields(SamplingFields):
     background: bool | None = None
     conversation: Any = None
     prompt: Any = None
+    context_management: Annotated[list[ContextEntry], Field(max_length=1)] | None = None
     chat_template_kwargs: AnyObject | None = None  # llama-server's, as are the next
     reasoning_format: str | None = None
     thinking_budget_tokens: int | None = None
@@ -221,27 +248,31 @@ class ResponseFields(SamplingFields):
         """To what earlier responses were."""
         if self.previous_response_id or isinstance(self.input, str):
             return bool(self.previous_response_id)
-        return any(item.type == REFERENCE for item in self.input)
+        return any(item.type == REFERENCE for item in self.input or ())
 
-    def messages(self, item_called: Callable[[str], Item]) -> list[AnyObject]:
-        """The input as messages of a chat, without the instructions. Raises ApiError.
+    def messages(self, before: list[AnyObject], item_called: Callable[[str], Item]) -> list[AnyObject]:
+        """What was said `before`, and the input, as messages without the instructions. Raises ApiError.
 
         `item_called` returns an item of an earlier response by its id.
         """
         if isinstance(self.input, str):
-            return [{"role": "user", "content": self.input}]
-        messages: list[AnyObject] = []
+            return [*before, {"role": "user", "content": self.input}]
+        if not self.input and not before:
+            raise invalid("input: what is to be answered?", "input", "missing_required_parameter")
+        messages, summary = list[AnyObject](), ""
         referred: set[str] = set()
-        for item in self.input:
+        for item in self.input or ():
             item_id = item.id or ""
-            if item.type != REFERENCE:
-                _add(messages, item)
-            elif item_id in referred:  # a short body could become a very long chat
-                raise invalid(f"input: {shown(item_id)} is referred to twice.")
-            else:
+            if item.type == REFERENCE:
+                if item_id in referred:  # a short body could become a very long chat
+                    raise invalid(f"input: {shown(item_id)} is referred to twice.")
                 referred.add(item_id)
-                _add(messages, item_called(item_id))
-        return messages
+                item = item_called(item_id)
+            if item.type == COMPACTION:
+                messages, summary = [], item.compacted
+            else:
+                _add(messages, item)
+        return stand_in(summary, messages) if summary else [*before, *messages]
 
     def _functions(self) -> list[ResponsesTool]:
         return [function for tool in self.tools or () for function in tool.functions()]

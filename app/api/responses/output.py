@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.api.answer_parts import logprobs_json
-from app.api.json_body import AnyObject
+from app.api.as_chat import text_part
+from app.api.json_body import AnyObject, as_json
+from app.api.responses.fields import COMPACTION, VERSION
 from app.protocol.output import MessageDelta, SampledToken, ToolCallDelta
 
 
@@ -36,6 +39,10 @@ class OutputItems:
             if call.arguments:
                 events.append(self._grow_call(call.arguments))
         return events
+
+    def add_whole(self, item: AnyObject) -> list[AnyObject]:
+        self.all.append(item)
+        return [self._item_event(f"response.output_item.{word}", item) for word in ("added", "done")]
 
     def close(self, status: str = "completed") -> list[AnyObject]:
         if not self._is_open:
@@ -112,6 +119,25 @@ class OutputItems:
 
     def _item_event(self, kind: str, item: AnyObject) -> AnyObject:
         return {"type": kind, "output_index": len(self.all) - 1, "item": item}
+
+
+def user_item(content: str | list[AnyObject]) -> AnyObject:
+    """A message of the user's, whose parts are those of a chat completion."""
+    parts = [text_part(content)] if isinstance(content, str) else content
+    return _new_message() | {"status": "completed", "role": "user", "content": list(map(_input_part, parts))}
+
+
+def _input_part(part: AnyObject) -> AnyObject:
+    if part["type"] == "image_url":
+        return {"type": "input_image", "image_url": part["image_url"]["url"]}
+    return part | {"type": "input_text"} if part["type"] == "text" else part
+
+
+def compaction_item(summary: str) -> AnyObject:
+    """`Item.compacted` reads it."""
+    content = as_json({"version": VERSION, "summary": summary}).encode()
+    encrypted = base64.b64encode(content).decode()
+    return {"id": _new_id("cmp"), "type": COMPACTION, "encrypted_content": encrypted}
 
 
 def _new_reasoning() -> AnyObject:

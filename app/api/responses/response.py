@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Sequence
 
 from aiohttp import web
 
 from app.api.answer_parts import timings_json, warnings_json
-from app.api.answering import Chunks, Event
+from app.api.answering import Event
 from app.api.as_chat import assistant_message, function_call
-from app.api.chat_answer import ChatAnswers
+from app.api.compaction import LateAnswer
 from app.api.errors import ApiError
 from app.api.event_stream import NamedEventStream
 from app.api.json_body import AnyObject, as_json
 from app.api.metrics import ProgressOutput
 from app.api.responses.fields import ResponseFields
-from app.api.responses.output import OutputItems
+from app.api.responses.output import OutputItems, compaction_item
 from app.api.responses.store import RESPONSES, Stored
 from app.api.state import client_of
 from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCallDelta, Usage
@@ -24,30 +25,25 @@ from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCallDel
 REPEATED = {"reasoning", "text", "tool_choice", "tools"}  # in the response, as they were sent
 
 
-class Response(Chunks):
+class Response(LateAnswer):
     """`body` is `new_body`; `messages` are the chat that it answers, as JSON, without instructions."""
 
     stream = NamedEventStream
 
     def __init__(
-        self,
-        request: web.Request,
-        fields: ResponseFields,
-        body: AnyObject,
-        messages: bytes,
-        chat: ChatAnswers,
+        self, request: web.Request, fields: ResponseFields, body: AnyObject, messages: bytes
     ) -> None:
         self._request = request
         self._fields = fields
-        self._messages = messages
-        self._chat = chat
+        self.messages = messages
         self._items = OutputItems(fields.top_logprobs or 0, fields.namespaces)
         self._num_events = 0
         self._num_reasoning_tokens = 0
         self._body = body
 
     async def of(self, index: int, output: Output) -> list[Event]:
-        delta = await self._chat.read(index, output)
+        assert self.chat
+        delta = await self.chat.read(index, output)
         if output.finish_reason:
             await self._count_reasoning()
         if output.format:
@@ -65,7 +61,7 @@ class Response(Chunks):
     def last(self) -> list[Event]:
         events = self._items.close(self._status())
         body = self._ended()
-        usage = self._chat.answers[0].whole.usage
+        usage = self.answer.whole.usage
         end = {"type": f"response.{body['status']}", "response": body, "timings": timings_json(usage)}
         return self._numbered([*events, end])
 
@@ -81,7 +77,8 @@ class Response(Chunks):
 
     async def whole(self) -> AnyObject:
         """The response of an answer that has ended."""
-        (answer,) = self._chat.answers
+        answer = self.answer
+        self._compacted()
         await self._count_reasoning()
         logprobs = answer.whole.logprobs if self._fields.wants_logprobs else ()
         self._items.add(_at_once(answer.message), logprobs)
@@ -89,7 +86,7 @@ class Response(Chunks):
         return self._ended()
 
     async def _count_reasoning(self) -> None:
-        if text := self._chat.answers[0].message.reasoning:
+        if text := self.answer.message.reasoning:
             tokenized = await client_of(self._request).use_prompts(
                 lambda prompts: prompts.tokenize(text, parse_special=False)
             )
@@ -98,7 +95,10 @@ class Response(Chunks):
     def _begin(self) -> list[AnyObject]:
         if self._num_events:
             return []
-        return [self._event("response.created"), self._event("response.in_progress")]
+        return [self._event("response.created"), self._event("response.in_progress"), *self._compacted()]
+
+    def _compacted(self) -> list[AnyObject]:
+        return self._items.add_whole(compaction_item(self.compaction.text)) if self.compaction.text else []
 
     def _event(self, kind: str) -> AnyObject:
         return {"type": kind, "response": dict(self._body)}
@@ -111,23 +111,23 @@ class Response(Chunks):
         return numbered
 
     def _status(self) -> str:
-        (answer,) = self._chat.answers
+        answer = self.answer
         return "incomplete" if answer.finish_reason == "length" or answer.cut_call else "completed"
 
     def _ended(self) -> AnyObject:
         """The whole body, kept for those who will refer to it."""
-        (answer,) = self._chat.answers
+        answer, of_format = self.answer, self.answer.whole.format.warnings
         status = self._status()
         self._body |= {
             "status": status,
             "completed_at": int(time.time()),
             "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
             "output": self._items.all,
-            "usage": _usage_json(answer.whole.usage, self._num_reasoning_tokens),
-            **warnings_json(self._fields.warnings, answer.whole.format.warnings, answer.warnings),
+            "usage": usage_json([answer.whole.usage], self._num_reasoning_tokens),
+            **warnings_json(self._fields.warnings, self.compaction.warnings, of_format, answer.warnings),
         }
         if self._fields.store is not False:
-            messages = self._messages[:-1] + b"," + as_json(_as_message(answer.message)).encode() + b"]"
+            messages = self.messages[:-1] + b"," + as_json(_as_message(answer.message)).encode() + b"]"
             items = {item["id"]: as_json(item).encode() for item in self._items.all}
             body = as_json(self._body).encode()
             self._request.app[RESPONSES].keep(Stored(self._body["id"], body, messages, items))
@@ -165,13 +165,15 @@ def new_body(fields: ResponseFields, model: str) -> AnyObject:
     }
 
 
-def _usage_json(usage: Usage, num_reasoning_tokens: int) -> AnyObject:
+def usage_json(usages: Sequence[Usage], num_reasoning_tokens: int = 0) -> AnyObject:
+    num_prompt_tokens = sum(usage.num_prompt_tokens for usage in usages)
+    num_generated_tokens = sum(usage.num_generated_tokens for usage in usages)
     return {
-        "input_tokens": usage.num_prompt_tokens,
-        "input_tokens_details": {"cached_tokens": usage.num_cached_tokens},
-        "output_tokens": usage.num_generated_tokens,
+        "input_tokens": num_prompt_tokens,
+        "input_tokens_details": {"cached_tokens": sum(usage.num_cached_tokens for usage in usages)},
+        "output_tokens": num_generated_tokens,
         "output_tokens_details": {"reasoning_tokens": num_reasoning_tokens},
-        "total_tokens": usage.num_prompt_tokens + usage.num_generated_tokens,
+        "total_tokens": num_prompt_tokens + num_generated_tokens,
     }
 
 
