@@ -198,7 +198,9 @@ class Chat:
         turns = self.turns[:num_turns]
         begin = self.num_summed_up(num_turns, but=but)
         if begin and (summary := turns[begin - 1].summary):
-            messages += summary_messages(summary, turns[:begin])
+            messages += summary_messages(
+                summary, chain.from_iterable(one.attachments for one in turns[:begin])
+            )
             turns = turns[begin:]
         for turn, after in zip_longest(turns, turns[1:]):
             if after is None or after.text or not after.failed_at_once:  # most have a text

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from app.chats.attachment import PASSAGE, Attachment, number_of, valid_unicode
 from app.protocol.output import Usage
 from app.protocol.request import Message, Role
 from app.system.said import from_text, said, to_text
-
-if TYPE_CHECKING:
-    from app.chats.chat import Turn
 
 MAX_SHARE = 4  # a summary has at most one of so many parts of the tokens that it replaces
 MAX_TOKENS, MIN_TOKENS = 2_048, 64  # of one
@@ -70,16 +66,16 @@ def checked(text: str, usage: Usage, *, is_cut: bool) -> str:
     return TOO_LONG if usage.num_generated_tokens * MAX_SHARE > usage.num_prompt_tokens else ""
 
 
-def messages_of(summary: Summary, turns: Iterable[Turn]) -> tuple[Message, ...]:
-    """In the place of `turns`: a question and its answer, as every chat template allows them."""
-    names = [one.name[:MAX_NAME_CHARS] for one in files_of(turns)]
+def messages_of(summary: Summary, attachments: Iterable[Attachment]) -> tuple[Message, ...]:
+    """In the place of turns with these attachments: a question and its answer, which every template allows."""
+    names = [one.name[:MAX_NAME_CHARS] for one in files_of(attachments)]
     named = f"\n\nFiles that were shown: {', '.join(names[:MAX_NAMES])}" if names else ""
     return Message(Role.USER, ASKED), Message(Role.ASSISTANT, summary.text.strip() + named)
 
 
-def files_of(turns: Iterable[Turn]) -> tuple[Attachment, ...]:
-    """Pictures, sounds and files of messages, each once."""
-    files = (one for turn in turns for one in turn.attachments if one.kind != PASSAGE)
+def files_of(attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
+    """Pictures, sounds and files, each once."""
+    files = (one for one in attachments if one.kind != PASSAGE)
     return tuple({(one.name, one.media, one.text): one for one in files}.values())
 
 

@@ -98,7 +98,7 @@ class SummaryCard(QWidget):
             button.setVisible(not is_edited and is_growing == (action is SummaryAction.STOP))
 
     def _show_files(self, turns: Sequence[Turn]) -> None:
-        found = [(file, turn) for turn in turns for file in files_of((turn,))][:MAX_FILES]
+        found = [(file, turn) for turn in turns for file in files_of(turn.attachments)][:MAX_FILES]
         drop(*self.files)
         self.files = []
         for file, turn in found:
