@@ -319,6 +319,12 @@ class ChatSession(QObject):
         self._on_model_opened()  # it may be loaded for another chat
 
     @property
+    def overflow(self) -> Overflow:
+        """What becomes of it once it is full: it stops where turns are not summed up unasked."""
+        overflow = self.chat.overflow
+        return Overflow.STOP if overflow is Overflow.SUM_UP and not self._sums_up_unasked else overflow
+
+    @property
     def is_full(self) -> bool:
         """Its last answer found no room, and does not go on by itself."""
         is_full = bool(self.chat.turns) and self.chat.turns[-1].overflowed
@@ -470,7 +476,7 @@ class ChatSession(QObject):
 
     @property
     def can_sum_up(self) -> bool:
-        return self._can_be_summed_up and self.summaries.turn_for(self.chat.turns) is not None
+        return self._can_be_summed_up and self.summaries.has_new
 
     def sum_up(self) -> None:
         """Has all that was said summed up, while the chat can go on."""

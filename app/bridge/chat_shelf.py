@@ -97,10 +97,11 @@ class ChatShelf:
         """None where nothing is asked, or the shelf fits; without what was taken out, or was given before."""
         if not text.strip() or not self.is_ready() or not self.is_searched:
             return ()
-        before = [turn for turn in self._chat.turns if has_passages(turn.attachments)]
+        shown = self._chat.turns[self._chat.num_summed_up() :]
+        before = [turn for turn in shown if has_passages(turn.attachments)]
         asked = before[-1].text if before else ""
         found = await self._source.passages(self.id, text, asked, self.first_number, self._limits.room)
-        if self._chat.overflow is not Overflow.STOP:
+        if self._chat.overflow not in (Overflow.STOP, Overflow.SUM_UP):
             before = before[-1:]  # earlier ones may have been cut off
         given = {_place_and_text(one) for turn in before for one in turn.attachments}
         return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted | given)

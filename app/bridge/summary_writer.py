@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -32,6 +32,7 @@ from app.protocol.sampling import SamplingParams
 from app.system.said import said, together
 
 ROOM_TOKENS = 192  # of the question, and of what the template writes around it
+LEAST_SHARE = 1 / 8  # of the tokens that are summed up: room that there must be for the summary
 CHARS_PER_TOKEN = 3  # of turns that were never part of a prompt
 NOT_WRITTEN = said("Earlier messages could not be summed up.")
 WANTED_TOOL = said("The model wanted to call a tool instead.")
@@ -67,21 +68,45 @@ class SummaryWriter(QObject):
     def is_busy(self) -> bool:
         return self.turn is not None
 
+    @property
+    def has_new(self) -> bool:
+        """There is an answer that is not summed up."""
+        for turn in reversed(self._chat.turns):
+            if turn.summary and turn.summary.is_used:
+                return False
+            if _is_whole_answer(turn):
+                return True
+        return False
+
     def turn_for(self, turns: Sequence[Turn]) -> Turn | None:
         """The last of `turns` up to which there is something new to sum up, and room to do that."""
-        new = turns[self._chat.num_summed_up() :]
-        answers = [one for one in new if one.role is Role.ASSISTANT and _is_whole(one)]
         room = (self._limits.room or math.inf) - ROOM_TOKENS
-        fitting = [one for one in answers if num_tokens_at(one, turns) * 5 / 4 <= room]
-        return next(reversed(fitting or answers[:1]), None)
+        fitting = first = None
+        for turn, num_tokens in self._num_tokens_at(turns):
+            if _is_whole_answer(turn):
+                first = first or turn
+                fitting = turn if num_tokens * (1 + LEAST_SHARE) <= room else fitting
+        return fitting or first
+
+    def _num_tokens_at(self, turns: Sequence[Turn], but: Turn | None = None) -> Iterator[tuple[Turn, int]]:
+        """Each of the first `turns` that is not summed up, and the tokens of a prompt that ends with it.
+
+        That is an estimate where none was computed. The summary of `but` does not count.
+        """
+        begin, num_chars = self._chat.num_summed_up(len(turns), but=but), 0
+        for turn in turns[begin:]:
+            usage = turn.usage
+            num_chars += sum(len(message.content) for message in turn.messages)
+            yield turn, usage.num_prompt_tokens + usage.num_generated_tokens or num_chars // CHARS_PER_TOKEN
 
     def write(self, turn: Turn, *, is_again: bool = False) -> None:
         """Sums up all turns up to this one. `is_again`: the model may find other words than the last time."""
         self.stop()
-        num_before = num_tokens_at(turn, self._chat.turns)
+        end = self._chat.index_of(turn) + 1
+        *_, (_turn, num_before) = self._num_tokens_at(self._chat.turns[:end], but=turn)
         room = (self._limits.room or MAX_TOKENS + num_before) - num_before - ROOM_TOKENS
         most = max_tokens(num_before, room)
-        messages = self._chat.messages(self._chat.index_of(turn) + 1, but=turn)
+        messages = self._chat.messages(end, but=turn)
         request = self._requests.make((*messages, wish(most)), "")
         request = replace(
             request,
@@ -185,18 +210,5 @@ class SummaryWriter(QObject):
         )
 
 
-def num_tokens_at(turn: Turn, turns: Iterable[Turn]) -> int:
-    """Tokens of the prompt that ends with `turn`, one of `turns`; an estimate if it was never computed."""
-    usage = turn.usage
-    if usage.num_prompt_tokens:
-        return usage.num_prompt_tokens + usage.num_generated_tokens
-    num_chars = 0
-    for one in turns:
-        num_chars += sum(len(message.content) for message in one.messages)
-        if one is turn:
-            break
-    return num_chars // CHARS_PER_TOKEN
-
-
-def _is_whole(answer: Turn) -> bool:
-    return answer.state is not TurnState.STREAMING and not answer.is_empty
+def _is_whole_answer(turn: Turn) -> bool:
+    return turn.role is Role.ASSISTANT and turn.state is not TurnState.STREAMING and not turn.is_empty

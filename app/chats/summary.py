@@ -67,7 +67,7 @@ def checked(text: str, usage: Usage, *, is_cut: bool) -> str:
 
 
 def messages_of(summary: Summary, attachments: Iterable[Attachment]) -> tuple[Message, ...]:
-    """In the place of turns with these attachments: a question and its answer, which every template allows."""
+    """In the place of turns with these attachments: a question and an answer, as all templates allow."""
     names = [one.name[:MAX_NAME_CHARS] for one in files_of(attachments)]
     named = f"\n\nFiles that were shown: {', '.join(names[:MAX_NAMES])}" if names else ""
     return Message(Role.USER, ASKED), Message(Role.ASSISTANT, summary.text.strip() + named)

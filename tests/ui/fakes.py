@@ -264,6 +264,10 @@ class FakeSession(QObject):
         self.can_sum_up = False
 
     @property
+    def overflow(self) -> Overflow:
+        return self.chat.overflow
+
+    @property
     def is_full(self) -> bool:
         return bool(self.chat.turns) and self.chat.turns[-1].overflowed
 

@@ -87,7 +87,7 @@ class MessageDraft(QObject):
         session, composer = self._session, self._composer
         figures = self._figures()
         composer.meter.apply(figures)
-        composer.show_forecast(sentences(forecast(figures, session.chat.overflow), self._destination()))
+        composer.show_forecast(sentences(forecast(figures, session.overflow), self._destination()))
         composer.show_senses(self._senses_trouble())
         self._show_recording()
         composer.chips.show_tokens(session.tokens.num_tokens)
