@@ -113,6 +113,7 @@ class BuiltInTools:
             {"type": "object", "properties": {"query": query}, "required": ["query"]},
             self._recall,
             "builtin",
+            is_harmless=True,
             key=RECALL,
         )
 

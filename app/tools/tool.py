@@ -55,7 +55,7 @@ class Tool:
     uses_folder: bool = False
     key: str = ""
     always_asks: bool = False  # whatever the user has allowed
-    is_harmless: bool = False  # it reads nothing of the user's: allowed from the start
+    is_harmless: bool = False  # it reads nothing but the chat that asks: allowed from the start
 
     @property
     def server(self) -> str:

@@ -300,6 +300,8 @@ def test_what_will_happen_to_a_full_chat_is_told(view: ChatView, session: FakeSe
     session.chat.add(*ANSWERED)
     view.set_slot(WARM, 150)
     view.composer.set_text("word " * 9)
+    qtbot.waitUntil(lambda: "will be summed up" in view.composer.forecast.text())
+    session.set_limits(Overflow.STOP, 0)
     qtbot.waitUntil(lambda: "choose what to leave out" in view.composer.forecast.text())
     session.set_limits(Overflow.ROLLING_WINDOW, 0)
     assert "oldest turns will be left out" in view.composer.forecast.text()
