@@ -530,8 +530,12 @@ class ChatSession(QObject):
             self.sum_up()
 
     def _turn_before_full(self) -> Turn | None:
-        """Up to which there is something to sum up, before the message whose answer found no room."""
-        return self.summaries.turn_for(self.chat.turns[:-2]) if self._can_be_summed_up else None
+        """Up to which there is something to sum up, before the message whose answer found no room.
+
+        None, too, where that was tried in vain: the user may have it written again, or something left out.
+        """
+        turn = self.summaries.turn_for(self.chat.turns[:-2]) if self._can_be_summed_up else None
+        return None if turn and turn.summary and turn.summary.notice else turn
 
     def _sum_up_to_go_on(self, answer: Turn) -> bool:
         """The last answer goes on then. False: there is nothing to sum up."""
