@@ -25,7 +25,7 @@ Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse[bool]
 
 NOT_UNDERSTOOD = (ValueError, TypeError, LookupError, RequestError)
 PATH = "/engine"
-VERSION = 2  # of the messages and all values in them
+VERSION = 3  # of the messages and all values in them
 MAX_FRAME_BYTES = 64 << 20
 MAX_FILES_BYTES = 256 << 20
 MAX_REPLIES = 16  # that wait to be sent
