@@ -5614,6 +5614,11 @@ rate</source>
         <translation>仅在这个对话中；否则由服务器决定。</translation>
     </message>
     <message>
+        <source>Sum up earlier messages</source>
+        <extracomment>app/ui/settings/tool_extras.py</extracomment>
+        <translation>概括较早的消息</translation>
+    </message>
+    <message>
         <source>It is starting…</source>
         <extracomment>app/ui/settings/tool_extras.py</extracomment>
         <translation>正在启动…</translation>
@@ -6095,6 +6100,16 @@ rate</source>
         <translation>正在读取提示词 {percent}</translation>
     </message>
     <message>
+        <source>Sum up earlier messages and go on</source>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
+        <translation>概括较早的消息并继续</translation>
+    </message>
+    <message>
+        <source>From now on a summary takes the place of earlier messages when the chat is full; they stay here</source>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
+        <translation>从现在起，对话写满时由摘要代替较早的消息；消息仍留在这里</translation>
+    </message>
+    <message>
         <source>Runs on {host}, which is asked once you send a message.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>在 {host} 上运行，发送消息后才会向其提问。</translation>
@@ -6135,6 +6150,70 @@ rate</source>
         <translation>选中全部消息(&amp;A)</translation>
     </message>
     <message>
+        <source>The messages stay as they are</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>消息保持原样</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>Change what the model reads in the place of the messages above</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>修改模型代替上方消息所读的内容</translation>
+    </message>
+    <message>
+        <source>Write again</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>重写</translation>
+    </message>
+    <message>
+        <source>Have the model write another summary</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>让模型另写一份摘要</translation>
+    </message>
+    <message>
+        <source>Remove the summary: the model reads all messages again</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>移除摘要：模型重新读取全部消息</translation>
+    </message>
+    <message>
+        <source>It is not used: edit it, or have it written again.</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>它不会被使用：请编辑，或让模型重写。</translation>
+    </message>
+    <message>
+        <source>Show the message with {name}</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>显示带有 {name} 的消息</translation>
+    </message>
+    <message>
+        <source>Edited summary</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>编辑中的摘要</translation>
+    </message>
+    <message numerus="yes">
+        <source>Summing up the {n} messages above…</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>
+            <numerusform>正在概括以上 {n} 条消息…</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Summary of the {n} messages above</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>
+            <numerusform>以上 {n} 条消息的摘要</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{tokens} tokens in the place of {replaced}</source>
+        <extracomment>app/ui/transcript/summary_card.py</extracomment>
+        <translation>以 {tokens} 个词元代替 {replaced} 个</translation>
+    </message>
+    <message>
         <source>The edit is kept until you go on with it.</source>
         <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
         <translation>编辑内容已保留，您可以稍后继续。</translation>
@@ -6143,6 +6222,11 @@ rate</source>
         <source>Discarded the edit.</source>
         <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
         <translation>已放弃编辑。</translation>
+    </message>
+    <message>
+        <source>Removed the summary. The model reads all messages again.</source>
+        <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
+        <translation>已移除摘要。模型将重新读取全部消息。</translation>
     </message>
     <message>
         <source>What was read for t&amp;his</source>
@@ -8920,27 +9004,27 @@ accepted</source>
     </message>
     <message>
         <source>Expanded</source>
-        <extracomment>app/ui/message/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/folded_section.py</extracomment>
         <translation>已展开</translation>
     </message>
     <message>
         <source>Collapsed</source>
-        <extracomment>app/ui/message/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/folded_section.py</extracomment>
         <translation>已折叠</translation>
     </message>
     <message>
         <source>Thinking…</source>
-        <extracomment>app/ui/message/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/answer_body.py</extracomment>
         <translation>正在思考…</translation>
     </message>
     <message>
         <source>Thought for {time}</source>
-        <extracomment>app/ui/message/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/answer_body.py</extracomment>
         <translation>思考了 {time}</translation>
     </message>
     <message>
         <source>Thought</source>
-        <extracomment>app/ui/message/thinking_section.py</extracomment>
+        <extracomment>app/ui/message/answer_body.py</extracomment>
         <translation>已思考</translation>
     </message>
     <message>
@@ -12109,6 +12193,31 @@ Switch, load settings, eject</source>
         <translation>{host} 上的模型正在加载。请稍后再试。</translation>
     </message>
     <message>
+        <source>Earlier messages could not be summed up.</source>
+        <extracomment>app/bridge/summary_writer.py</extracomment>
+        <translation>无法概括较早的消息。</translation>
+    </message>
+    <message>
+        <source>The model wanted to call a tool instead.</source>
+        <extracomment>app/bridge/summary_writer.py</extracomment>
+        <translation>模型却想调用工具。</translation>
+    </message>
+    <message>
+        <source>The model wrote nothing.</source>
+        <extracomment>app/chats/summary.py</extracomment>
+        <translation>模型什么也没有写。</translation>
+    </message>
+    <message>
+        <source>The summary was cut off.</source>
+        <extracomment>app/chats/summary.py</extracomment>
+        <translation>摘要被截断了。</translation>
+    </message>
+    <message>
+        <source>The summary is longer than a quarter of what it would replace.</source>
+        <extracomment>app/chats/summary.py</extracomment>
+        <translation>摘要的长度超过了它所代替内容的四分之一。</translation>
+    </message>
+    <message>
         <source>project</source>
         <extracomment>app/inspector/chat_names.py</extracomment>
         <translation>项目</translation>
@@ -12119,6 +12228,11 @@ Switch, load settings, eject</source>
         <translation>“{chat}”的事实</translation>
     </message>
     <message>
+        <source>summary of {chat}</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>{chat} 的摘要</translation>
+    </message>
+    <message>
         <source>Not loaded</source>
         <extracomment>app/inspector/docks.py</extracomment>
         <translation>未加载</translation>
@@ -12127,6 +12241,11 @@ Switch, load settings, eject</source>
         <source>Other engines…</source>
         <extracomment>app/inspector/docks.py</extracomment>
         <translation>其他引擎…</translation>
+    </message>
+    <message>
+        <source>Earlier messages were summed up, or their summary was removed</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>较早的消息被概括，或其摘要被移除</translation>
     </message>
     <message>
         <source>{host} has an error: {reason}</source>
@@ -12149,9 +12268,59 @@ Switch, load settings, eject</source>
         <translation>{file} 无法使用：{reason}。请选择其他文件。</translation>
     </message>
     <message>
+        <source>Sum up earlier messa&amp;ges</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>概括较早的消息(&amp;G)</translation>
+    </message>
+    <message>
+        <source>A summary takes the place of what was said so far, for the model; the messages stay</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>对模型而言，由摘要代替此前的内容；消息保留</translation>
+    </message>
+    <message>
+        <source>There must be an answer that is not summed up, and a loaded model with a chat template.</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>需要有尚未概括的回答，以及一个已加载且带对话模板的模型。</translation>
+    </message>
+    <message>
         <source>&amp;Use in all open chats</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>用于所有打开的聊天(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Sum up</source>
+        <extracomment>app/ui/base/setting.py</extracomment>
+        <translation>概括</translation>
+    </message>
+    <message>
+        <source>A summary takes the place of earlier messages, which stay in the chat.</source>
+        <extracomment>app/ui/base/setting.py</extracomment>
+        <translation>由摘要代替较早的消息，消息仍留在对话中。</translation>
+    </message>
+    <message>
+        <source>Sum up when full</source>
+        <extracomment>app/ui/base/setting.py</extracomment>
+        <translation>写满时概括</translation>
+    </message>
+    <message>
+        <source>Sum up at (%)</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>概括阈值（%）</translation>
+    </message>
+    <message>
+        <source>A chat that fills this share of its context is summed up, if that is its way.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>若对话选择了概括，当它占满上下文的这一比例时就会被概括。</translation>
+    </message>
+    <message>
+        <source>Earlier messages will be summed up to make room for this message.</source>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
+        <translation>将概括较早的消息，为这条消息腾出空间。</translation>
+    </message>
+    <message>
+        <source>Summary of the messages above</source>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <translation>以上消息的摘要</translation>
     </message>
     <message>
         <source>{name} has answered so far. Its file is gone.</source>
