@@ -113,6 +113,7 @@ class AnswerView(TurnView):
         if not self.card or (self.card.isHidden() and not turn.summary):
             return
         field = (self._chat_id, f"summary {turn.id}")
+        self.card.enter_saves = self.place.enter_saves
         self.card.setVisible(bool(turn.summary) and self.editor is None)
         if not turn.summary or self.card.apply(turn.summary, self.place.summed_up, self._drafts, field):
             self.changed()

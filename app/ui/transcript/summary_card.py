@@ -61,6 +61,7 @@ class SummaryCard(QWidget):
         self._shown: object = None
         self._field: tuple[Drafts, Field] = (Drafts(), ("", ""))  # where an edit is kept until it is saved
         self._zoom = 0
+        self.enter_saves = True  # an edit; else Ctrl+Enter does
         self.section = FoldedSection(self)
         self.section.height_changed.connect(self.height_changed)
         self.notice = PlainLabel(parent=self, tone="warning", wraps=True)
@@ -130,6 +131,7 @@ class SummaryCard(QWidget):
             return
         self.editor = TurnEditor(self._summary.text, tr("Save"), self)
         self.editor.text.setAccessibleName(tr("Edited summary"))
+        self.editor.enter_saves = self.enter_saves
         self.editor.set_reading_font(reading_font(self._zoom))
         KeptText(self.editor.text, *self._field)
         self.editor.saved.connect(lambda text, _attachments: self._end_edit(text))
@@ -169,7 +171,7 @@ class SummaryCard(QWidget):
             y += height + GAP
         for row in (self.files, [button for button in self.buttons.values() if not button.isHidden()]):
             y = self._arrange_row(row, y, inner)
-        self.setFixedSize(width, y + GAP // 2)
+        self.setFixedSize(width, y if self.editor else y + GAP // 2)
         return self.height()
 
     def _arrange_row(self, row: Sequence[QPushButton], y: int, inner: int) -> int:
@@ -184,6 +186,8 @@ class SummaryCard(QWidget):
         return y + int(places[-1].bottom())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        if self.editor:
+            return
         colours = current()
         edge = colours.accent if self._summary.is_growing else colours.hairline
         paint_rounded(QPainter(self), self.rect(), RADIUS, 0.5, edge=edge)

@@ -10,11 +10,13 @@ from pytestqt.qtbot import QtBot
 from app.bridge.chat_session import ChatSession
 from app.bridge.running_answers import RunningAnswers
 from app.chats.chat import Chat, Turn, TurnState
+from app.chats.summary import Summary
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Role
 from app.settings.settings import Settings
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.compare_view import CompareView
+from app.ui.transcript.summary_card import SummaryAction
 from app.ui.transcript.turn_actions import TurnAction
 from app.ui.transcript.turn_view import TurnView
 from tests.fakes import model_info, saved
@@ -279,3 +281,30 @@ class TestAnEditThatIsNotSaved:
         act(TurnAction.EDIT, 0)
         edited.editor.save.click()
         assert (texts(session)[0], session.drafts.text(field)) == ("Count to five", "")
+
+
+def test_a_summary_is_edited_and_removed_and_the_removal_undone(
+    view: ChatView, session: ChatSession, qtbot: QtBot
+) -> None:
+    answer = session.chat.turns[-1]
+    answer.summary = Summary("They count.")
+    view.transcript.summary_edited.emit(answer, "They count to five.")
+    assert answer.summary.text == "They count to five."
+    with qtbot.waitSignal(view.turn_actions.undo_offered) as offered:
+        view.transcript.summary_acted.emit(SummaryAction.UNDO, answer)
+    assert answer.summary is None
+    text, undo = offered.args
+    assert text == "Removed the summary. The model reads all messages again."
+    undo()
+    assert answer.summary == Summary("They count to five.")
+
+
+def test_a_summary_is_stopped_and_written_again_at_the_card(
+    view: ChatView, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, asked = session.chat.turns[-1], []
+    monkeypatch.setattr(session, "sum_up_again", asked.append)
+    monkeypatch.setattr(session.summaries, "stop", lambda: asked.append("stop"))
+    view.transcript.summary_acted.emit(SummaryAction.AGAIN, answer)
+    view.transcript.summary_acted.emit(SummaryAction.STOP, answer)
+    assert asked == [answer, "stop"]
