@@ -40,7 +40,7 @@ WANTED_TOOL = said("The model wanted to call a tool instead.")
 class SummaryWriter(QObject):
     grew = Signal(object)  # the Turn whose summary is being written
     changed = Signal()  # one began, or was given up: there is nothing to save
-    ended = Signal(object)  # the Turn, which has another summary; whether that is used, it says
+    ended = Signal(object)  # the Turn: it has another summary, or one that was used and stays
 
     def __init__(
         self,
@@ -154,7 +154,6 @@ class SummaryWriter(QObject):
             return
         match last.finish_reason:
             case FinishReason.ERROR if last.found_no_room and (earlier := self._earlier(turn)):
-                self.changed.emit()
                 self.write(earlier)
                 return
             case FinishReason.ABORT if not notice:
@@ -164,7 +163,8 @@ class SummaryWriter(QObject):
                 trouble = together(NOT_WRITTEN, notice)
             case reason:
                 trouble = checked(self._text, usage, is_cut=reason is FinishReason.LENGTH)
-        turn.summary = replace(self._so_far, notice=trouble, is_growing=False, created_at=time.time())
+        if not (trouble and turn.summary and turn.summary.is_used):  # rather the one before than none
+            turn.summary = replace(self._so_far, notice=trouble, is_growing=False, created_at=time.time())
         self.ended.emit(turn)
 
     def _earlier(self, turn: Turn) -> Turn | None:
