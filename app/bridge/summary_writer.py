@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
@@ -30,6 +31,7 @@ from app.protocol.output import NO_USAGE, FinishReason, Output
 from app.protocol.request import SUMMARY, WAY, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.system.said import said, together
+from app.tools.written_call import written_call
 
 ROOM_TOKENS = 192  # of the question, and of what the template writes around it
 CHARS_PER_TOKEN = 3  # of turns that were never part of a prompt
@@ -62,6 +64,7 @@ class SummaryWriter(QObject):
         self._text = ""
         self.usage = NO_USAGE  # of the summary that was asked for last
         self._rounds: ToolRounds | None = None  # read the summary, as an answer is read
+        self._schemas: dict[str, Mapping[str, Any]] = {}  # of the tools that were offered, by name
 
     @property
     def is_busy(self) -> bool:
@@ -98,6 +101,7 @@ class SummaryWriter(QObject):
         self._request_id = request.request_id
         self._text, self.usage = "", NO_USAGE
         self._rounds = self._reader()
+        self._schemas = {one.tool.name: one.tool.parameters for one in self._tools.offered()}
         turn.summary = self._so_far
         self.changed.emit()
         spawn(self._submit(request))
@@ -161,6 +165,8 @@ class SummaryWriter(QObject):
                 return
             case FinishReason.ERROR | FinishReason.ABORT:
                 trouble = together(NOT_WRITTEN, notice)
+            case _ if written_call(self._text, self._schemas):
+                trouble = together(NOT_WRITTEN, WANTED_TOOL)
             case reason:
                 trouble = checked(self._text, usage, is_cut=reason is FinishReason.LENGTH)
         if not (trouble and turn.summary and turn.summary.is_used):  # rather the one before than none

@@ -13,6 +13,7 @@ from app.chats.summary import ASKED, CUT_OFF, EMPTY, TOO_LONG, WISH, wish
 from app.protocol.answer_format import ToolChoice
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import SUMMARY, WAY, Message, Overflow, Role
+from app.system.said import together
 from tests.bridge.tool_fakes import FORMAT, FakeKit, FakeReaders, tool
 
 STOP, LENGTH, ABORT, ERROR = FinishReason.STOP, FinishReason.LENGTH, FinishReason.ABORT, FinishReason.ERROR
@@ -360,6 +361,20 @@ async def test_a_call_of_a_tool_is_no_summary(qloop, session, thread, workspace)
     assert not session.summaries.is_busy
     assert turn.summary.notice.endswith(str(WANTED_TOOL))
     assert not turn.summary.is_used
+
+
+@pytest.mark.parametrize("before", ["", "We spoke of a fair.\n\n"])
+async def test_a_call_that_is_written_as_text_is_no_summary(qloop, session, thread, workspace, before) -> None:
+    kit = FakeKit(tool("look", "city"))
+    workspace.tools.kit = kit
+    session.set_tools(["fake/*"])
+    turn = await talk(session, thread, "one")
+    session.sum_up()
+    await settle()
+    call = '```json\n{"name": "look", "arguments": {"city": "Kraków"}}\n```'
+    await answer(thread, before + call, used=1_000, generated=20)
+    assert kit.num_called == 0
+    assert (turn.summary.is_used, turn.summary.notice) == (False, together(NOT_WRITTEN, WANTED_TOOL))
 
 
 async def test_a_closed_chat_has_none_in_the_making(qloop, session, thread, workspace) -> None:
