@@ -100,7 +100,7 @@ class ChatSession(QObject):
         self.summaries = SummaryWriter(
             *(chat, engine, self._limits, self.requests, self.tools, media), parent=self
         )
-        self.summaries.changed.connect(self.changed)
+        self.summaries.changed.connect(self._on_summary_changed)
         self.summaries.ended.connect(self._on_summed_up)
         self._full: Turn | None = None  # the answer that goes on once earlier turns are summed up
         self.media = media
@@ -547,18 +547,26 @@ class ChatSession(QObject):
             self.summaries.write(turn)
         return True
 
+    @Slot()
+    def _on_summary_changed(self) -> None:
+        if self._full and not self.summaries.is_busy:  # it was given up
+            self._full, self._held = None, list(self.chat.queue)
+        self.changed.emit()
+
     @Slot(object)
     def _on_summed_up(self, turn: Turn) -> None:
         full, self._full = self._full, None
         self._emit_changed(turn)
         self.summed_up.emit(turn)
-        if full is None or full is not self.chat.turns[-1] or self.is_busy:
+        if full is None:
             return
-        if turn.summary and turn.summary.is_used and self._can_ask_for(full):
-            if full.is_empty:
-                self.answers.ask(full)
-            else:
-                self.continue_answer()
+        is_last = full is self.chat.turns[-1] and not self.is_busy
+        if not (is_last and turn.summary and turn.summary.is_used and self._can_ask_for(full)):
+            self._held = list(self.chat.queue)
+        elif full.is_empty:
+            self.answers.ask(full)
+        else:
+            self.continue_answer()
 
     # Tools
 

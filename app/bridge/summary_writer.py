@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
@@ -30,6 +31,7 @@ from app.protocol.output import NO_USAGE, FinishReason, Output
 from app.protocol.request import SUMMARY, WAY, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.system.said import said, together
+from app.tools.written_call import written_call
 
 ROOM_TOKENS = 192  # of the question, and of what the template writes around it
 LEAST_SHARE = 1 / 8  # of the tokens that are summed up: room that there must be for the summary
@@ -41,7 +43,7 @@ WANTED_TOOL = said("The model wanted to call a tool instead.")
 class SummaryWriter(QObject):
     grew = Signal(object)  # the Turn whose summary is being written
     changed = Signal()  # one began, or was given up: there is nothing to save
-    ended = Signal(object)  # the Turn, which has another summary; whether that is used, it says
+    ended = Signal(object)  # the Turn: it has another summary, or one that was used and stays
 
     def __init__(
         self,
@@ -63,6 +65,7 @@ class SummaryWriter(QObject):
         self._text = ""
         self.usage = NO_USAGE  # of the summary that was asked for last
         self._rounds: ToolRounds | None = None  # read the summary, as an answer is read
+        self._schemas: dict[str, Mapping[str, Any]] = {}  # of the tools that were offered, by name
 
     @property
     def is_busy(self) -> bool:
@@ -123,6 +126,7 @@ class SummaryWriter(QObject):
         self._request_id = request.request_id
         self._text, self.usage = "", NO_USAGE
         self._rounds = self._reader()
+        self._schemas = {one.tool.name: one.tool.parameters for one in self._tools.offered()}
         turn.summary = self._so_far
         self.changed.emit()
         spawn(self._submit(request))
@@ -179,7 +183,6 @@ class SummaryWriter(QObject):
             return
         match last.finish_reason:
             case FinishReason.ERROR if last.found_no_room and (earlier := self._earlier(turn)):
-                self.changed.emit()
                 self.write(earlier)
                 return
             case FinishReason.ABORT if not notice:
@@ -187,9 +190,12 @@ class SummaryWriter(QObject):
                 return
             case FinishReason.ERROR | FinishReason.ABORT:
                 trouble = together(NOT_WRITTEN, notice)
+            case _ if written_call(self._text, self._schemas):
+                trouble = together(NOT_WRITTEN, WANTED_TOOL)
             case reason:
                 trouble = checked(self._text, usage, is_cut=reason is FinishReason.LENGTH)
-        turn.summary = replace(self._so_far, notice=trouble, is_growing=False, created_at=time.time())
+        if not (trouble and turn.summary and turn.summary.is_used):  # rather the one before than none
+            turn.summary = replace(self._so_far, notice=trouble, is_growing=False, created_at=time.time())
         self.ended.emit(turn)
 
     def _earlier(self, turn: Turn) -> Turn | None:

@@ -88,7 +88,8 @@ def compare(sampled: dict[Tokens, list[Logits]], params: LoadParams) -> Comparis
     """Each row with that behind the same tokens in a sequence of their own."""
     noise = NOISE.get(params.type_k, NOISE_OF_FEW_BITS)
     found, left = Comparison(), sampled.copy()
-    alone = replace(params, n_ctx=2048, n_seq_max=ROWS_ALONE, n_batch=ROWS_ALONE, n_ubatch=0)
+    n_ctx = max(2048, *map(len, sampled))
+    alone = replace(params, n_ctx=n_ctx, n_seq_max=ROWS_ALONE, n_batch=ROWS_ALONE, n_ubatch=0)
     with open_llama_backend(replace(alone, isolated=False, draft_model=None)) as backend:
         for token_ids in _longest(list(sampled)):
             lengths = [number for number in range(1, len(token_ids) + 1) if token_ids[:number] in left]

@@ -133,6 +133,19 @@ def test_the_next_turn_of_an_idle_chat_is_right_after_others_have_talked(engine,
     assert_as_alone(run(engine, second), [second], alone)
 
 
+def test_an_idle_chat_is_not_computed_again_after_others_have_talked(engine, alone):
+    """The others take all cells that its next token does not see, and no more."""
+    first = request(DOCUMENT, max_tokens=40)
+    answer = ask(engine, first)
+    run(engine, *[request(f"{number}. {DOCUMENT}", max_tokens=60) for number in range(2)])
+    second = next_turn(first, answer.text, "and then?")
+    result = run(engine, second)
+    usage = result.answers[second.request_id].usage
+    held = answer.usage.num_prompt_tokens + answer.usage.num_generated_tokens - 1
+    assert (usage.num_reused_tokens, usage.prefix_end) == (held, PrefixEnd.NEW_TEXT)
+    assert_as_alone(result, [second], alone)
+
+
 def test_more_chats_than_slots_and_cells(engine, alone):
     """Ten chats of some 120 tokens each, two turns, in 1,024 cells and four slots."""
     first_turn = [request(f"{DOCUMENT[index:]} {index}?") for index in range(10)]

@@ -1,4 +1,5 @@
 import asyncio
+import copy
 import os
 import sqlite3
 import stat
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.project import Fact, Project
+from app.chats.summary import CUT_OFF, Summary
 from app.protocol.output import Usage
 from app.protocol.request import Overflow, Role
 from app.storage.chat_rows import ChatChange
@@ -187,6 +189,35 @@ async def test_an_answer_cut_off_by_the_end_of_the_program_comes_back_as_stopped
         assert store.cut_off == ()  # it is told once
     answer = (await load(path)).chats["a"].chat.turns[1]
     assert (answer.text, answer.state, answer.notice) == ("1 2 3", TurnState.STOPPED, INTERRUPTED)
+
+
+async def test_a_summary_cut_off_by_the_end_of_the_program_is_none_and_all_turns_are_there(path) -> None:
+    chat = Chat("a", turns=[Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "1 2 3"), Turn(Role.USER, "on")])
+    chat.turns[1].summary = Summary("- coun", is_growing=True)
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)], Tabs(("a",)))
+    before = copy.deepcopy(chat)
+    before.turns[1].summary = None
+    assert (await load(path)).chats["a"].chat == before
+    assert chat.turns[1].summary.is_growing  # it goes on, if the program does
+
+
+async def test_summaries_come_back_whether_they_are_used_or_not(path) -> None:
+    chat = Chat(
+        "a", turns=[Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "1 2 3"), Turn(Role.ASSISTANT, "4")]
+    )
+    chat.turns[1].summary = Summary("- counted", "", False, "starter", 3.5, 20, 1_000)
+    chat.turns[2].summary = Summary("- count", CUT_OFF)
+    chat.put_aside(2)
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)], Tabs(("a",)))
+        assert (await load_from(store)).chats["a"].chat == chat
+        chat.turns[1].summary = replace(chat.turns[1].summary, text="- by hand")
+        await store.save([ChatChange.of(chat, turns=chat.turns[1:])])
+        assert (await load_from(store)).chats["a"].chat == chat
+        chat.turns[1].summary = None
+        await store.save([ChatChange.of(chat, turns=chat.turns[1:])])
+    assert (await load(path)).chats["a"].chat == chat
 
 
 async def test_an_answer_cut_off_while_it_was_continued_is_found_with_all_it_has(path) -> None:

@@ -76,7 +76,7 @@ class SlotMemory:
         """Without a checkpoint: what those tokens need is still there."""
         if not self._model.n_swa or self._model.has_states:
             return self._model.has_plain_attention
-        first_needed = max(0, slot.position_of(num_tokens) - self._model.n_swa)
+        first_needed = max(0, slot.position_of(num_tokens) - self._model.n_swa + 1)
         return 0 <= self._backend.pos_min(slot.seq_id) <= first_needed
 
     def cut_back(self, slot: Slot, num_tokens: int) -> bool:

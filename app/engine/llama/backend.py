@@ -191,7 +191,7 @@ class LlamaBackend(Vocabulary):
         decode were cut, and not its first. It took only cells that its first row and all later ones do not
         see (find_slot and apply_ubatch in llama-kv-cache.cpp).
         """
-        window_start = max(0, end - self.model.n_swa)
+        window_start = max(0, end - self.model.n_swa + 1)  # the next token is in the window, too
         has_window = self.model.n_swa and not self.model.has_states and not are_drafted
         window_kept = not has_window or 0 <= self.pos_min(seq_id) <= window_start
         return window_kept and self.pos_max(seq_id) == (end - 1 if last is None else last)

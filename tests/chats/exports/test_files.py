@@ -10,6 +10,7 @@ from app.chats.chat import Chat, Turn, TurnState
 from app.chats.exports.files import ExportError, ExportForm, FileExport, FolderExport, file_name, free_name
 from app.chats.exports.spoken import ExportWords, data_url, media_file_name
 from app.chats.imports.read import read
+from app.chats.summary import CUT_OFF, Summary
 from app.chats.thinking import Split
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.media import Media, MediaKind
@@ -35,6 +36,7 @@ def full_chat() -> Chat:
     )
     question = Turn(Role.USER, "34 + 21?", created_at=1.0, attachments=(Attachment("a.txt", "34", "text"),))
     first = Turn(Role.ASSISTANT, "54", TurnState.FAILED, "Out of room.", "starter", created_at=2.0)
+    first.summary = Summary("- 5", CUT_OFF)
     chat.add(question, first, Turn(Role.USER, "Sure?", created_at=3.0))
     chat.put_aside(1)
     usage = Usage(num_prompt_tokens=12, num_generated_tokens=3, decode_s=0.5, prefix_end="new text")
@@ -47,6 +49,7 @@ def full_chat() -> Chat:
     refused = ToolUse("c2", "look<b>", "{}", ToolState.REFUSED)
     called = ToolRound("Hm. «look»", "Let me *look*.", "Hm.", [use, refused], is_whole=True, usage=usage)
     chat.turns[-1].rounds = [called, ToolRound("cut «lo", "cut")]
+    chat.turns[-1].summary = Summary("- *55*", "", False, "starter", 4.5, 20, 1_000)
     chat.put_aside(0)
     chat.add(Turn(Role.USER, "<script>alert(1)</script>", overflowed=True, created_at=5.0))
     chat.show_version(question)
@@ -88,6 +91,9 @@ def test_json_comes_back_as_it_was(tmp_path: Path) -> None:
     assert back.sampling == chat.sampling
     assert back.tools == chat.tools
     assert back.turns[1].rounds == chat.turns[1].rounds
+    assert back.turns[1].summary == chat.turns[1].summary
+    first, _shown = back.versions_of(back.turns[1])
+    assert first.summary == Summary("- 5", CUT_OFF)
     assert [turn.text for turn in back.versions_of(back.turns[1])] == ["54", chat.turns[1].text]
     assert [turn.text for turn in back.turns] == [turn.text for turn in chat.turns]
 
@@ -113,6 +119,19 @@ def test_all_chats_in_one_file_come_back(tmp_path: Path) -> None:
     assert json.loads(write(tmp_path / "none.json", ExportForm.JSON)) == []
 
 
+def test_a_summary_in_the_making_does_not_go_out_and_one_that_is_not_used_is_not_told(tmp_path: Path) -> None:
+    turns = [Turn(Role.USER, "a"), Turn(Role.ASSISTANT, "b", summary=Summary("- ha", is_growing=True))]
+    chat = Chat(turns=[*turns, Turn(Role.ASSISTANT, "c", summary=Summary("- half", CUT_OFF))])
+    write(tmp_path / "chat.json", ExportForm.JSON, chat)
+    assert [turn.summary for turn in read([tmp_path / "chat.json"]).chats[0].chat.turns] == [
+        None,
+        None,
+        chat.turns[2].summary,
+    ]
+    for form in (ExportForm.MARKDOWN, ExportForm.HTML):
+        assert "- ha" not in write(tmp_path / f"chat.{form}", form, chat)
+
+
 def test_an_answer_that_is_being_written_is_a_stopped_one(tmp_path: Path) -> None:
     chat = Chat(turns=[Turn(Role.USER, "a"), Turn(Role.ASSISTANT, "b", TurnState.STREAMING)])
     write(tmp_path / "chat.json", ExportForm.JSON, chat)
@@ -131,6 +150,8 @@ def test_markdown_reads_well_and_folds_what_was_thought(tmp_path: Path) -> None:
     called = text[text.index("Let me *look*.") : text.index("55")]
     assert '<summary>Tool: look (1.2 s)</summary>\n\n```\n{"city": "Kraków"}\n```' in called
     assert called.count("Rain.") == 9
+    summed_up = "<details>\n<summary>Summary of the messages above</summary>\n\n- *55*\n\n</details>"
+    assert text.index("\n\n55\n") < text.index(summed_up)
     assert "did not allow" in called[called.index("look\\<b\\>") :]
 
 
@@ -148,6 +169,7 @@ def test_a_page_needs_and_runs_nothing(tmp_path: Path) -> None:
     page = write(tmp_path / "chat.html", ExportForm.HTML, chat)
     assert "<script" not in page
     assert "<img" not in page
+    assert "<li><em>55</em></li>" in page
     assert 'href="javascript' not in page
     assert "default-src 'none'" in page
     assert '<a href="https://x.org/a.png">p</a>' in page

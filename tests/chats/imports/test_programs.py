@@ -490,6 +490,7 @@ SKEIN: dict[str, Any] = {
             "text": "a",
             "attachments": [{"name": "n", "text": "t", "kind": "text"}],
             "rounds": [{"text": "r", "uses": [{"id": "c", "tool": "t"}]}],
+            "summary": {"text": "s"},
         }
     ],
 }
