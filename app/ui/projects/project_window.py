@@ -24,7 +24,7 @@ from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.services.services import Services
 from app.tools.server_config import BUILT_IN
 from app.ui.base.notices import UndoToast
-from app.ui.base.option_row import OptionRow
+from app.ui.base.option_row import RESET_SIDE, OptionRow
 from app.ui.base.proportions import MAX_WIDTH
 from app.ui.base.setting import Field, Setting
 from app.ui.base.setting_controls import NamedControl
@@ -32,7 +32,8 @@ from app.ui.base.titles import shown_title
 from app.ui.projects.fact_list import FactList
 from app.ui.settings.tool_choice import ALL, chosen_text, key_of
 
-SIZE, MIN_SIZE, LEFT, MAX_PROPOSED_HEIGHT = QSize(980, 660), QSize(800, 520), 340, 170
+SIZE, MIN_SIZE, LEFT = QSize(980, 660), QSize(800, 520), 340
+MIN_PROPOSED_HEIGHT, MAX_PROPOSED_HEIGHT = 56, 170
 SAVED_AFTER_MS = 600
 OTHER_SHELF = "…"
 OPTIONS = (
@@ -225,6 +226,7 @@ class ProjectWindow(QDialog):
         resize_to_fit(self, SIZE)
         self.options["instructions"].widget.setMaximumHeight(MAX_WIDTH)
         proposed.setSizeAdjustPolicy(QListView.SizeAdjustPolicy.AdjustToContents)
+        proposed.setMinimumHeight(MIN_PROPOSED_HEIGHT)
         proposed.setMaximumHeight(MAX_PROPOSED_HEIGHT)
         self.new.setPlaceholderText(tr("Another fact"))
         self.new.setAccessibleName(tr("Another fact"))
@@ -247,9 +249,12 @@ class ProjectWindow(QDialog):
         )
         remove = button(tr("Turn into a plain &folder"), self._remove)
         self._proposals, left = QWidget(self), QWidget(self)
+        of_proposed[0].setProperty("kind", "first")
+        title = heading(tr("Proposed facts"), self)
+        title.setMinimumHeight(RESET_SIDE)  # as high as the line beside it
         unseen = PlainLabel(tr("No chat is told them before you accept them."), self, "muted", wraps=True)
         vbox(
-            heading(tr("Proposed facts"), self),
+            title,
             unseen,
             proposed,
             hbox(*of_proposed, STRETCH),
@@ -257,7 +262,6 @@ class ProjectWindow(QDialog):
             on=self._proposals,
         )
         text, shelf, model, tools, proposes = self.options.values()
-        text.title.setFont(heading_font(self.font()))
         proposes.title.setWordWrap(False)
         new = heading(tr("New chats"), self)
         vbox((text, 1), shelf, 4, new, model, tools, 8, hbox(remove, STRETCH), on=left, spacing=10)
@@ -266,6 +270,7 @@ class ProjectWindow(QDialog):
         bottom = hbox(*self._of_fact, STRETCH, import_, export)
         right = vbox(self._proposals, head, self.note, (facts, 1), hbox((self.new, 1), add), bottom)
         vbox((hbox(left, (right, 1), spacing=24), 1), self.trouble, on=self, margins=16)
+        text.title.setFont(heading_font(self.font()))  # once it has its place: moving it would undo this
         before = [row.widget for row in (text, shelf, model, tools)]
         order = [*before, remove, proposed, *of_proposed, proposes.widget, facts, self.new, add]
         for one, other in pairwise([*order, *self._of_fact, import_, export]):

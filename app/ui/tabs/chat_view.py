@@ -53,7 +53,7 @@ from app.ui.transcript.turn_editor import TurnEditor
 from app.ui.transcript.turn_view import AnswerProgress
 
 FORMER_MODEL = StripLook((8, 0, 0, 4), icon="info", icon_side=14, tone="muted", is_small=True, wraps=True)
-FACTS = StripLook((8, 0, 4, 0), height=28, tone="muted", is_small=True, can_be_dismissed=True)
+FACTS = StripLook((16, 0, 8, 0), height=28, tone="muted", is_small=True, can_be_dismissed=True)
 
 
 class ChatView(QWidget):
