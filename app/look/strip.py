@@ -89,6 +89,13 @@ class Strip(QWidget):
         if self.isVisible() and QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
+    def keep_room(self, is_kept: bool) -> None:
+        """Whether it takes its room also while it has nothing to say: nothing moves when it has."""
+        policy = self.sizePolicy()
+        if policy.retainSizeWhenHidden() != is_kept:
+            policy.setRetainSizeWhenHidden(is_kept)
+            self.setSizePolicy(policy)
+
     def add_problem(self, text: str) -> None:
         """Below the problems before it; an offer is over."""
         before = [] if self.offers else self.text.splitlines()

@@ -231,10 +231,10 @@ QListWidget#nav::item:selected:focus { border-color: @accent; }
 QDialog QPlainTextEdit, QFrame#popover QPlainTextEdit { background: @window; border: 1px solid @hairline;
     border-radius: 6px; padding: 2px 4px; }
 QDialog QPlainTextEdit:focus, QFrame#popover QPlainTextEdit:focus { border-color: @accent; }
-QListWidget#lines { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 4px; }
+QListView#lines { background: @window; border: 1px solid @hairline; border-radius: 6px; padding: 4px; }
 QListWidget#lines::item { padding: 4px 6px; border-radius: 4px; color: @text; }
 QListWidget#lines::item:selected { background: @chosen; color: @text; }
-QListWidget#lines:focus { border-color: @accent; }
+QListView#lines:focus { border-color: @accent; }
 QDialog QTableView { border: 1px solid @hairline; border-radius: 6px; }
 QDialog QTableView:focus { border-color: @accent; }
 

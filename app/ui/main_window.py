@@ -59,6 +59,7 @@ from app.ui.engine.self_test import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
 from app.ui.models.model_commands import DownloadNotices, DraftNotice, Greetings, ModelCommands
+from app.ui.projects.chat_projects import ChatProjects
 from app.ui.settings.appearance import Appearance, Languages
 from app.ui.settings.chat_options import ChatOptionsPanel
 from app.ui.settings.chat_tools import ToolsOfChat
@@ -132,6 +133,7 @@ class MainWindow(QObject):
         self.navigation = Navigation(
             services.chat_library,
             services.search,
+            services.projects,
             workspace,
             self.tabs,
             self.middle,
@@ -158,6 +160,7 @@ class MainWindow(QObject):
             self.tabs, services.tools, services.schema_tokens, partial(self.show_settings, "tools"), frame
         )
         self.shelves = ChatShelves(self.tabs, services, frame)
+        self.projects = ChatProjects(self.tabs, services, self.undo, frame)
         self.tool_extras = ToolExtras(self.tabs, services.tools, frame)
         self.model_commands = ModelCommands(
             services, self.models, lambda path: self.load_settings.show_for(path), frame
@@ -216,6 +219,7 @@ class MainWindow(QObject):
             backups=self.backups_menu,
             self_test=self.self_test_menu,
             shelves=self.shelves,
+            projects=self.projects,
             panes=Panes(self._panes),
             help=self.help,
             quit=self.frame.quit_requested.emit,
@@ -269,8 +273,12 @@ class MainWindow(QObject):
         self._services.api.settings_changed.connect(self.preferences.note_changes)
         self._services.cells.refused.connect(self.notices.show_error)
         self._services.shelves.failed.connect(self.notices.show_error)
+        self._services.projects.failed.connect(self.notices.show_error)
         self._services.servers.key_lost.connect(self.notices.show_error)
         self.shelves.titles_changed.connect(self.presenter.on_shelf_titles_changed)
+        self.navigation.sidebar.project_requested.connect(self.projects.show_project)
+        self.projects.source_opened.connect(self.navigation.show_turn)
+        self.projects.shelves_requested.connect(self.shelves.show_window)
 
     # Commands
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,6 +19,7 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
+from app.chats.project import Project
 from app.chats.summary import Summary
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
@@ -213,7 +215,8 @@ class FakeChatShelf:
     """The chat's own, in no project."""
 
     is_searched = False
-    project = None
+    text = ""
+    project: Project | None = None
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
@@ -221,6 +224,35 @@ class FakeChatShelf:
     @property
     def id(self) -> str:
         return self._chat.shelf_id
+
+
+class FakeProjects(QObject):
+    """Projects that are on no disk."""
+
+    changed = Signal()
+    failed = Signal(object)
+
+    def __init__(self, *projects: Project) -> None:
+        super().__init__()
+        self._projects = {one.folder: one for one in projects}
+
+    @property
+    def all(self) -> tuple[Project, ...]:
+        return tuple(self._projects.values())
+
+    def of(self, folder: str) -> Project | None:
+        return self._projects.get(folder)
+
+    def set(self, project: Project) -> None:
+        self._projects[project.folder] = project
+        self.changed.emit()
+
+    def remove(self, folder: str) -> None:
+        del self._projects[folder]
+        self.changed.emit()
+
+    def change(self, folder: str, change: Callable[..., Project], *args: Any, **named: Any) -> None:
+        self.set(change(self._projects[folder], *args, **named))
 
 
 class FakeSession(QObject):
@@ -588,8 +620,8 @@ class FakeWorkspace(QObject):
     def new_notebook(self) -> FakeSession:
         return self.new_chat()
 
-    def new_chat(self) -> FakeSession:
-        return self.open(Chat(), len(self.sessions))
+    def new_chat(self, folder: str = "") -> FakeSession:
+        return self.open(Chat(folder=folder), len(self.sessions))
 
     def open(self, chat: Chat, index: int) -> FakeSession:
         session = self.add(chat, index)

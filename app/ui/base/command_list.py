@@ -108,6 +108,10 @@ COMMANDS = {
         "Chat s&ettings…", "System prompt, sampling and context of this chat", "Ctrl+Shift+L"
     ),
     "chat.tools": Words("T&ools of this chat…", "Tools the model may call in this chat", "Ctrl+Shift+O"),
+    "chat.told": Words(
+        "&What this chat was told…",
+        "The text that stands before its messages: instructions, documents, facts",
+    ),
     "chat.shelf": Words("Shelf of th&is chat…", "Files that the model reads in this chat"),
     "chat.allow-tool": Words(
         "Allow tool ca&ll",
@@ -134,7 +138,7 @@ COMMANDS = {
         "Ot&her side", "Switch to the other side of the split view, or open one", "Ctrl+Alt+\\"
     ),
     "tab.window": Words(
-        "Move to its own &window", "Show this chat in a window of its own, or move it back", "Ctrl+Shift+D"
+        "Mo&ve to its own window", "Show this chat in a window of its own, or move it back", "Ctrl+Shift+D"
     ),
     "chat.delete": Words("&Delete chat", "Move this chat to the trash", "Ctrl+Shift+Backspace"),
     "chat.trash": Words("Tras&h…", "Restore deleted chats, or delete them permanently"),

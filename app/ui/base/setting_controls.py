@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -93,16 +93,18 @@ class Switch(QCheckBox):
         return self.rect().contains(place)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens, is_on = current(), self.isChecked()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        edge = tokens.text if self.hasFocus() else tokens.accent if is_on else tokens.muted
-        paint_rounded(
-            painter, self.rect(), 10, 1, fill=tokens.accent if is_on else tokens.window, edge=edge, width=1.5
-        )
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.on_accent if is_on else tokens.muted))
-        painter.drawEllipse(QPointF(27 if is_on else 11, 11), 6, 6)
+        paint_switch(QPainter(self), is_on=self.isChecked(), has_focus=self.hasFocus())
+
+
+def paint_switch(painter: QPainter, *, is_on: bool, has_focus: bool = False) -> None:
+    """At the painter's origin, as large as a Switch."""
+    tokens, size = current(), QRect(QPoint(), Switch.SIZE)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    edge = tokens.text if has_focus else tokens.accent if is_on else tokens.muted
+    paint_rounded(painter, size, 10, 1, fill=tokens.accent if is_on else tokens.window, edge=edge, width=1.5)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(tokens.on_accent if is_on else tokens.muted))
+    painter.drawEllipse(QPointF(27 if is_on else 11, 11), 6, 6)
 
 
 class ChoiceControl(ChoiceList):

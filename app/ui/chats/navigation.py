@@ -27,6 +27,7 @@ from app.look.plain_text import PlainLabel
 from app.look.popups import come_up, resize_to_fit
 from app.look.words import tr, tr_n
 from app.services.chat_library import ChatLibrary, ChatSearch
+from app.services.projects import Projects
 from app.storage.list_rows import TRASH_DAYS, ChatSummary
 from app.ui.base.actions import command
 from app.ui.base.notices import Notices, UndoToast
@@ -43,6 +44,7 @@ class Navigation(QObject):
         self,
         chat_library: ChatLibrary,
         search: ChatSearch,
+        projects: Projects,
         workspace: Workspace,
         tabs: ChatTabs,
         middle: QSplitter,
@@ -53,6 +55,7 @@ class Navigation(QObject):
         super().__init__(window)
         self._chat_library = chat_library
         self._search = search
+        self._projects = projects
         self._workspace = workspace
         self._tabs = tabs
         self._middle = middle
@@ -105,6 +108,10 @@ class Navigation(QObject):
     def open_search(self) -> None:
         self.popup.open(Known(self._chat_library.chats, self._mark_by_id()))
 
+    def show_turn(self, chat_id: str, turn_id: str) -> None:
+        self._hit = (chat_id, turn_id, "")
+        self._chat_library.open(chat_id)
+
     def open_tab_list(self) -> None:
         """Lists all open chats in the same popup, below the button for it."""
         self.popup.field.clear()
@@ -139,7 +146,8 @@ class Navigation(QObject):
             self._on_delete_requested((session.chat.id,))
 
     def _connect(self, notices: Notices) -> None:
-        self._chat_library.changed.connect(self._show_chats)
+        for listed in (self._chat_library, self._projects):
+            listed.changed.connect(self._show_chats)
         self._chat_library.failed.connect(notices.show_error)
         self._chat_library.opened.connect(self._on_opened)
         self._search.found.connect(self.popup.show_hits)
@@ -154,6 +162,7 @@ class Navigation(QObject):
         side = self.sidebar
         side.delete_requested.connect(self._on_delete_requested)
         side.new_requested.connect(self._workspace.new_chat)
+        side.new_in_folder_requested.connect(self._workspace.new_chat)
         side.search_requested.connect(self.open_search)
         side.folder_requested.connect(self.new_folder)
         side.folder_deleted.connect(self._on_folder_deleted)
@@ -179,7 +188,8 @@ class Navigation(QObject):
 
     @Slot()
     def _show_chats(self) -> None:
-        self.sidebar.apply(self._chat_library.chats, self._chat_library.folders)
+        projects = tuple(one.folder for one in self._projects.all)
+        self.sidebar.apply(self._chat_library.chats, self._chat_library.folders, projects)
         self._show_marks()
 
     @Slot()
@@ -233,7 +243,10 @@ class Navigation(QObject):
         if turn:
             if turn not in tab.session.chat.turns:
                 tab.session.show_version(turn)
-            tab.view.show_words(turn, said_words(turn.text, words))
+            if words:
+                tab.view.show_words(turn, said_words(turn.text, words))
+            else:
+                tab.view.transcript.show_turn(turn)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._middle and event.type() == QEvent.Type.Resize:

@@ -3,7 +3,7 @@
 What changes one chat alone the chat library does; the rest is asked for. GUI thread.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -45,6 +45,8 @@ class Sidebar(QWidget):
     folder_requested = Signal(object)  # a new one for these chats: a tuple of their ids
     folder_deleted = Signal(str)
     new_requested = Signal()
+    new_in_folder_requested = Signal(str)
+    project_requested = Signal(str)  # its page, for a folder
     search_requested = Signal()
     left = Signal()  # Escape: back to the message
 
@@ -62,8 +64,10 @@ class Sidebar(QWidget):
         self._nothing.hide()  # nothing is known yet
         self._clock.start()
 
-    def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str]) -> None:
-        self.model.apply(chats, folders)
+    def apply(
+        self, chats: Sequence[ChatSummary], folders: Sequence[str], projects: Collection[str] = ()
+    ) -> None:
+        self.model.apply(chats, folders, projects)
         self._show_nothing()
 
     def set_marks(self, mark_by_id: Mapping[str, Mark], current_id: str) -> None:
@@ -200,6 +204,11 @@ class Sidebar(QWidget):
         if chats:
             self._fill_for_chats(menu, chats)
         elif rows:
+            folder, is_project = rows[0].folder, rows[0].is_project
+            words = tr("&Project…") if is_project else tr("Make it a &project…")
+            menu.addAction(tr("&New chat in this folder"), partial(self.new_in_folder_requested.emit, folder))
+            menu.addAction(words, partial(self.project_requested.emit, folder))
+            menu.addSeparator()
             menu.addAction(tr("&Rename folder"), partial(self.rename, *rows[0].key))
             menu.addAction(tr("&Delete folder, keep its chats"), self._on_delete)
         else:

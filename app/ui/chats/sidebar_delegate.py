@@ -74,6 +74,9 @@ class SidebarDelegate(ListDelegate):
         paint_icon(painter, chevron, _square(rect.left(), rect), tokens.muted)
         width = draw_text(painter, rect, count(row.num_chats), tokens.muted, alignment=AT_RIGHT)
         name = rect.adjusted(_SIDE + 6, 0, -width - 8, 0)
+        if row.is_project:
+            paint_icon(painter, "briefcase", _square(name.left(), rect), tokens.muted)
+            name.setLeft(name.left() + _SIDE + 6)
         draw_text(painter, name, row.text, tokens.text, elide=ELIDE)
 
     def _paint_chat(

@@ -20,7 +20,7 @@ from app.look import marks
 from app.look.list import ROW
 from app.look.marks import Mark
 from app.look.plain_text import as_tooltip
-from app.look.words import locale, tr, tr_n
+from app.look.words import locale, mark, tr, tr_n
 from app.storage.list_rows import ChatSummary
 from app.ui.base.titles import shown_title
 
@@ -43,6 +43,7 @@ class SidebarRow(NamedTuple):
     is_pinned: bool = False
     is_open: bool = False  # a folder whose chats are listed
     num_chats: int = 0  # in the folder
+    is_project: bool = False
 
     @property
     def key(self) -> tuple[RowKind, str]:
@@ -60,6 +61,7 @@ def rows_of(
     today: date,
     wanted: str = "",
     closed: Collection[str] = (),
+    projects: Collection[str] = (),
 ) -> list[SidebarRow]:
     """Pinned chats, folders, then the rest by age. With `wanted`, only titles that contain it."""
     words = wanted.casefold().split()
@@ -71,7 +73,7 @@ def rows_of(
     rest = [each for each in found if not each[1].is_pinned]
     return [
         *_section(tr("Pinned"), pinned),
-        *_folder_rows(rest, folders, () if words else closed, hides_empty=bool(words)),
+        *_folder_rows(rest, folders, () if words else closed, projects, hides_empty=bool(words)),
         *_rows_by_age([each for each in rest if each[1].folder not in folders], today),
     ]
 
@@ -85,6 +87,7 @@ def _folder_rows(
     found: Sequence[tuple[str, ChatSummary]],
     folders: Sequence[str],
     closed: Collection[str],
+    projects: Collection[str],
     hides_empty: bool,
 ) -> list[SidebarRow]:
     inside: dict[str, list[tuple[str, ChatSummary]]] = {folder: [] for folder in folders}
@@ -95,8 +98,9 @@ def _folder_rows(
     for folder, chats in inside.items():
         if hides_empty and not chats:
             continue
-        is_open = folder not in closed
-        rows.append(SidebarRow(RowKind.FOLDER, folder, folder=folder, is_open=is_open, num_chats=len(chats)))
+        is_open, is_project = folder not in closed, folder in projects
+        shown = SidebarRow(RowKind.FOLDER, folder, folder=folder, is_open=is_open)
+        rows.append(shown._replace(num_chats=len(chats), is_project=is_project))
         rows += [_chat_row(title, chat) for title, chat in chats] if is_open else []
     return [SidebarRow(RowKind.HEADING, tr("Folders")), *rows] if rows else []
 
@@ -151,6 +155,7 @@ class SidebarModel(QAbstractListModel):
         super().__init__(parent)
         self._chats: Sequence[ChatSummary] = ()
         self.folders: Sequence[str] = ()
+        self._projects: Collection[str] = ()
         self._closed: set[str] = set()  # folders whose chats are not listed
         self._wanted = ""
         self.rows: list[SidebarRow] = []
@@ -163,8 +168,10 @@ class SidebarModel(QAbstractListModel):
     def closed_folders(self) -> tuple[str, ...]:
         return tuple(sorted(self._closed))
 
-    def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str]) -> None:
-        self._chats, self.folders = chats, folders
+    def apply(
+        self, chats: Sequence[ChatSummary], folders: Sequence[str], projects: Collection[str] = ()
+    ) -> None:
+        self._chats, self.folders, self._projects = chats, folders, projects
         self.make_rows()
 
     def set_wanted(self, wanted: str) -> None:
@@ -220,7 +227,7 @@ class SidebarModel(QAbstractListModel):
 
     def make_rows(self) -> None:
         """Anew: a chat has changed, or the day has."""
-        rows = rows_of(self._chats, self.folders, local_today(), self._wanted, self._closed)
+        rows = rows_of(self._chats, self.folders, local_today(), self._wanted, self._closed, self._projects)
         if rows == self.rows:
             return
         self.layoutAboutToBeChanged.emit()
@@ -309,7 +316,8 @@ class SidebarModel(QAbstractListModel):
     def _spoken(self, row: SidebarRow) -> str:
         if row.kind is RowKind.FOLDER:
             chats = tr_n("{n} chat", "{n} chats", row.num_chats)
-            return tr("Folder {name}, {chats}", name=row.text, chats=chats)
+            words = mark("Project {name}, {chats}") if row.is_project else mark("Folder {name}, {chats}")
+            return tr(words, name=row.text, chats=chats)
         return self._tooltip(row).replace("\n", ", ") if row.kind is RowKind.CHAT else row.text
 
     def _tooltip(self, row: SidebarRow) -> str:

@@ -35,6 +35,7 @@ from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test import SelfTestMenu
 from app.ui.models.model_commands import ModelCommands
+from app.ui.projects.chat_projects import ChatProjects
 from app.ui.settings.appearance import Appearance, Languages
 from app.ui.shelves.chat_shelves import ChatShelves
 from app.ui.tabs.chat_commands import ChatCommands
@@ -79,6 +80,7 @@ class Parts:
     backups: BackupsMenu
     self_test: SelfTestMenu
     shelves: ChatShelves
+    projects: ChatProjects
     panes: Panes
     help: HelpCommands
     quit: Callable[[], object]
@@ -238,6 +240,7 @@ class Menus(QObject):
             new("chat.settings", partial(tabs.on_current, tabs.open_settings)),
             new("chat.tools", partial(tabs.on_current, tabs.open_tools)),
             parts.shelves.choose,
+            parts.projects.told,
             *self.decide_tool,
             None,
             tabs_menu(tabs, self._window),

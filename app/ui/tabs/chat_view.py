@@ -53,6 +53,7 @@ from app.ui.transcript.turn_editor import TurnEditor
 from app.ui.transcript.turn_view import AnswerProgress
 
 FORMER_MODEL = StripLook((8, 0, 0, 4), icon="info", icon_side=14, tone="muted", is_small=True, wraps=True)
+FACTS = StripLook((16, 0, 8, 0), height=28, tone="muted", is_small=True, can_be_dismissed=True)
 
 
 class ChatView(QWidget):
@@ -85,7 +86,7 @@ class ChatView(QWidget):
         self.turn_actions = TranscriptActions(session, self.transcript, self)
         self._pages = QStackedLayout()
         self._pages.addWidget(self.transcript)
-        self.model_line = Strip(FORMER_MODEL, self)
+        self.facts_line, self.model_line = Strip(FACTS, self), Strip(FORMER_MODEL, self)
         self.composer = Composer(self, first_page.hand_over() if first_page else MessageEditor(self))
         self.overlay = DropOverlay(self)
         self._lay_out()
@@ -230,7 +231,7 @@ class ChatView(QWidget):
 
     def _lay_out(self) -> None:
         self._bars = vbox(spacing=0)
-        self._foot = vbox(self.model_line, self.composer, spacing=0)
+        self._foot = vbox(self.facts_line, self.model_line, self.composer, spacing=0)
         self._column = vbox(
             self._bars,
             (self._pages, 1),
@@ -291,7 +292,7 @@ class ChatView(QWidget):
     def _bound_composer(self) -> None:
         """A little wider than the text column, where there is room."""
         width = composer_width(self._zoom)
-        for part in (self.model_line, self.composer):
+        for part in (self.facts_line, self.model_line, self.composer):
             part.setMaximumWidth(width)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

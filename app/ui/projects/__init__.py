@@ -1,0 +1,1 @@
+"""Projects in the window: their page with instructions and facts, and what a chat was told."""
