@@ -9,6 +9,7 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$root/.venv
+if [[ -d $venv ]]; then venv=$(cd "$venv" && pwd -P); fi  # its scripts name its own path, not that of a link to it
 log=$venv/setup.log
 compiled_only=''
 

@@ -24,9 +24,9 @@ from app.services.projects import Projects
 MAX_WRITTEN, MAX_CHARS = 3, 160  # of one answer, and of one fact
 MAX_TOKENS = 256
 WISH = (
-    "Did I say anything in my last message that will still matter in later chats, about me or this work, and "
-    "that is not known yet? Answer with a JSON list of at most three short sentences in the language of this "
-    "chat, each of which can be understood alone. Answer with [] if there is nothing of that kind."
+    "Which facts about me or this work did I state in my last message that later chats should know? Answer "
+    "with a JSON list of at most three short sentences in the language of this chat, each of which can be "
+    "understood alone, or [] if I stated none."
 )
 SCHEMA = json.dumps(
     {"type": "array", "items": {"type": "string", "maxLength": MAX_CHARS}, "maxItems": MAX_WRITTEN}
