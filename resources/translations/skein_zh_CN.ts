@@ -5428,7 +5428,7 @@ rate</source>
     </message>
     <message>
         <source>Move to its own &amp;window</source>
-        <extracomment>app/ui/base/command_list.py</extracomment>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>移到单独的窗口(&amp;W)</translation>
     </message>
     <message>
@@ -5640,7 +5640,7 @@ rate</source>
     </message>
     <message>
         <source>Project: {name}</source>
-        <extracomment>app/ui/shelves/chat_shelves.py</extracomment>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
         <translation>项目：{name}</translation>
     </message>
     <message numerus="yes">
@@ -12283,6 +12283,21 @@ Switch, load settings, eject</source>
         <translation>需要有尚未概括的回答，以及一个已加载且带对话模板的模型。</translation>
     </message>
     <message>
+        <source>&amp;What this chat was told…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>此对话被告知的内容(&amp;W)…</translation>
+    </message>
+    <message>
+        <source>The text that stands before its messages: instructions, documents, facts</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>位于其消息之前的文本：说明、文档、事实</translation>
+    </message>
+    <message>
+        <source>Mo&amp;ve to its own window</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>移到单独的窗口(&amp;V)</translation>
+    </message>
+    <message>
         <source>&amp;Use in all open chats</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>用于所有打开的聊天(&amp;U)</translation>
@@ -12311,6 +12326,26 @@ Switch, load settings, eject</source>
         <source>A chat that fills this share of its context is summed up, if that is its way.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>若对话选择了概括，当它占满上下文的这一比例时就会被概括。</translation>
+    </message>
+    <message>
+        <source>&amp;Project…</source>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
+        <translation>项目(&amp;P)…</translation>
+    </message>
+    <message>
+        <source>Make it a &amp;project…</source>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
+        <translation>设为项目(&amp;P)…</translation>
+    </message>
+    <message>
+        <source>&amp;New chat in this folder</source>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
+        <translation>在此文件夹中新建对话(&amp;N)</translation>
+    </message>
+    <message>
+        <source>Project {name}, {chats}</source>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
+        <translation>项目 {name}，{chats}</translation>
     </message>
     <message>
         <source>Earlier messages will be summed up to make room for this message.</source>
@@ -12395,6 +12430,187 @@ Switch, load settings, eject</source>
         <source>{url} is removed.</source>
         <extracomment>app/ui/models/engines_dialog.py</extracomment>
         <translation>已移除 {url}。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} facts proposed</source>
+        <extracomment>app/ui/projects/chat_projects.py</extracomment>
+        <translation>
+            <numerusform>建议了 {n} 条事实</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>“{name}” is a plain folder now. Its chats are kept.</source>
+        <extracomment>app/ui/projects/chat_projects.py</extracomment>
+        <translation>“{name}”现在是普通文件夹。其中的对话已保留。</translation>
+    </message>
+    <message>
+        <source>This chat is told nothing before its messages.</source>
+        <extracomment>app/ui/projects/chat_projects.py</extracomment>
+        <translation>此对话在其消息之前没有被告知任何内容。</translation>
+    </message>
+    <message>
+        <source>What this chat was told</source>
+        <extracomment>app/ui/projects/chat_projects.py</extracomment>
+        <translation>此对话被告知的内容</translation>
+    </message>
+    <message>
+        <source>The next message begins with this text.</source>
+        <extracomment>app/ui/projects/chat_projects.py</extracomment>
+        <translation>下一条消息之前将是这段文本。</translation>
+    </message>
+    <message>
+        <source>What “{title}” was told</source>
+        <extracomment>app/ui/projects/chat_projects.py</extracomment>
+        <translation>“{title}”被告知的内容</translation>
+    </message>
+    <message>
+        <source>From a deleted chat</source>
+        <extracomment>app/ui/projects/fact_list.py</extracomment>
+        <translation>来自已删除的对话</translation>
+    </message>
+    <message>
+        <source>From “{title}”</source>
+        <extracomment>app/ui/projects/fact_list.py</extracomment>
+        <translation>来自“{title}”</translation>
+    </message>
+    <message>
+        <source>Fact</source>
+        <extracomment>app/ui/projects/fact_list.py</extracomment>
+        <translation>事实</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>说明</translation>
+    </message>
+    <message>
+        <source>What every chat here begins with</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>这里每个对话的开头</translation>
+    </message>
+    <message>
+        <source>Documents</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>文档</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Let the model propose facts</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>让模型建议事实</translation>
+    </message>
+    <message>
+        <source>None yet. Write one below, or accept what the model proposes.</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>还没有。请在下方写一条，或采纳模型的建议。</translation>
+    </message>
+    <message numerus="yes">
+        <source>The model is told {n} facts.</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>
+            <numerusform>模型会得知 {n} 条事实。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} older facts do not fit.</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>
+            <numerusform>有 {n} 条较早的事实放不下。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Proposed facts</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>建议的事实</translation>
+    </message>
+    <message>
+        <source>Facts</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>事实</translation>
+    </message>
+    <message>
+        <source>As in other chats</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>与其他对话相同</translation>
+    </message>
+    <message>
+        <source>Manage shelves…</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>管理书架…</translation>
+    </message>
+    <message>
+        <source>Dropped a proposed fact.</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>已舍弃一条建议的事实。</translation>
+    </message>
+    <message>
+        <source>Deleted a fact.</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>已删除一条事实。</translation>
+    </message>
+    <message>
+        <source>Import facts</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>导入事实</translation>
+    </message>
+    <message>
+        <source>Export facts</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>导出事实</translation>
+    </message>
+    <message>
+        <source>Another fact</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>再添一条事实</translation>
+    </message>
+    <message>
+        <source>&amp;Accept</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>采纳(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Edi&amp;t</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>编辑(&amp;T)</translation>
+    </message>
+    <message>
+        <source>D&amp;rop</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>舍弃(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Show message</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>显示消息(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Import…</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>导入(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>E&amp;xport…</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>导出(&amp;X)…</translation>
+    </message>
+    <message>
+        <source>Turn into a plain &amp;folder</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>变为普通文件夹(&amp;F)</translation>
+    </message>
+    <message>
+        <source>No chat is told them before you accept them.</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>在你采纳之前，任何对话都不会得知它们。</translation>
+    </message>
+    <message>
+        <source>New chats</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>Random</source>
@@ -13409,12 +13625,12 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>on</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/projects/fact_list.py</extracomment>
         <translation>开</translation>
     </message>
     <message>
         <source>off</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/projects/fact_list.py</extracomment>
         <translation>关</translation>
     </message>
     <message>
