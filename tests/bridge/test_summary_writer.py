@@ -146,6 +146,16 @@ async def test_it_is_begun_once(qloop, session, thread) -> None:
     assert told(thread.submitted[-1])[:2] == [ASKED, "- one"]
 
 
+async def test_one_that_could_not_be_used_is_not_begun_with_every_answer(qloop, session, thread) -> None:
+    await talk(session, thread, "one", used=AT)
+    await answer(thread, "- on", LENGTH, used=AT)
+    await talk(session, thread, "two", used=AT + 100)
+    assert not session.summaries.is_busy
+    session.send("three")
+    await answer(thread, "", ERROR, found_no_room=True)  # now it is needed
+    assert is_of_summary(thread.submitted[-1])
+
+
 # A chat that is full
 
 
@@ -364,7 +374,9 @@ async def test_a_call_of_a_tool_is_no_summary(qloop, session, thread, workspace)
 
 
 @pytest.mark.parametrize("before", ["", "We spoke of a fair.\n\n"])
-async def test_a_call_that_is_written_as_text_is_no_summary(qloop, session, thread, workspace, before) -> None:
+async def test_a_call_that_is_written_as_text_is_no_summary(
+    qloop, session, thread, workspace, before
+) -> None:
     kit = FakeKit(tool("look", "city"))
     workspace.tools.kit = kit
     session.set_tools(["fake/*"])
