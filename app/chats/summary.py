@@ -22,6 +22,7 @@ MAX_SHARE = 4  # a summary has at most one of so many parts of the tokens that i
 MAX_TOKENS, MIN_TOKENS = 2_048, 64  # of one
 MAX_CHARS, MAX_WORDS_CHARS = 200_000, 2_000  # of one that was imported, and of its notice
 MAX_NAMES, MAX_NAME_CHARS = 50, 120  # of files that it names
+MIN_REPEATED = 3  # lines in a row
 ASKED = "Sum up what we have said so far."
 WISH = (
     "Sum up our conversation so far. Only your summary will be left of it, and we will go on from there. "
@@ -68,6 +69,18 @@ def checked(text: str, usage: Usage, *, is_cut: bool) -> str:
     if is_cut:
         return CUT_OFF
     return TOO_LONG if usage.num_generated_tokens * MAX_SHARE > usage.num_prompt_tokens else ""
+
+
+def unrepeated(text: str) -> str:
+    """Up to where it begins to repeat itself: a small model that finds no end writes the same lines again."""
+    lines = text.splitlines(keepends=True)
+    told: set[tuple[str, ...]] = set()
+    for end in range(MIN_REPEATED, len(lines) + 1):
+        run = tuple(lines[end - MIN_REPEATED : end])
+        if run in told and all(map(str.strip, run)):
+            return "".join(lines[: end - MIN_REPEATED])
+        told.add(run)
+    return text
 
 
 def messages_of(summary: Summary, turns: Iterable[Turn]) -> tuple[Message, ...]:
