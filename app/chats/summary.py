@@ -26,9 +26,11 @@ MIN_REPEATED = 3  # lines in a row
 ASKED = "Sum up what we have said so far."
 WISH = (
     "Sum up our conversation so far. Only your summary will be left of it, and we will go on from there. "
-    "Keep what was decided; names, numbers, dates, places, codes and file names exactly as they were; "
-    "code that still matters, word for word; and what is still open. Write in the language of the "
-    "conversation, as a list of short facts without introduction, at most {words} words."
+    "Write a list with one line for each thing that can be looked up later, in the form “what it is: its "
+    "value”: each person by name, each number, amount, date, place, code and file name, exactly as it was "
+    "written; then what was decided, and what is still open; code that still matters, word for word. Leave "
+    "out talk without such a value. Write in the language of the conversation, without introduction, at most "
+    "{words} words."
 )
 EMPTY = said("The model wrote nothing.")
 CUT_OFF = said("The summary was cut off.")
