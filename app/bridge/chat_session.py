@@ -518,11 +518,13 @@ class ChatSession(QObject):
         return is_wanted and has_room and self._can_be_summed_up
 
     def _sum_up_if_nearly_full(self, answer: Turn) -> None:
-        usage, turns = answer.usage, self.chat.turns
+        usage, turns, num_summed_up = answer.usage, self.chat.turns, self.chat.num_summed_up()
         num_used = usage.num_prompt_tokens + usage.num_generated_tokens
         if num_used < self._limits.room * self._settings.sum_up_at // 100 or self.summaries.is_busy:
             return
-        known = turns[self.chat.num_summed_up() - 1].summary if self.chat.num_summed_up() else None
+        if any(turn.summary for turn in turns[num_summed_up:]):  # it could not be used: once is enough
+            return
+        known = turns[num_summed_up - 1].summary if num_summed_up else None
         is_older = (
             known is None or known.created_at < answer.created_at
         )  # else its prompt was longer than the next

@@ -23,7 +23,7 @@ from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn
 from app.bridge.tool_rounds import Listener, ToolRounds
 from app.chats.chat import Chat, Turn, TurnState
-from app.chats.summary import MAX_TOKENS, Summary, checked, max_tokens, wish
+from app.chats.summary import MAX_TOKENS, Summary, checked, max_tokens, unrepeated, wish
 from app.chats.thinking import Split, split_thinking
 from app.protocol.answer_format import ToolChoice
 from app.protocol.commands import Abort, Submit
@@ -63,6 +63,7 @@ class SummaryWriter(QObject):
         self._turn_text = ""
         self._request_id = ""
         self._text = ""
+        self._is_looping = False  # it says the same again, so it is whole without that
         self.usage = NO_USAGE  # of the summary that was asked for last
         self._rounds: ToolRounds | None = None  # read the summary, as an answer is read
         self._schemas: dict[str, Mapping[str, Any]] = {}  # of the tools that were offered, by name
@@ -124,7 +125,7 @@ class SummaryWriter(QObject):
         )
         self.turn, self._before, self._turn_text = turn, turn.summary, turn.text
         self._request_id = request.request_id
-        self._text, self.usage = "", NO_USAGE
+        self._text, self.usage, self._is_looping = "", NO_USAGE, False
         self._rounds = self._reader()
         self._schemas = {one.tool.name: one.tool.parameters for one in self._tools.offered()}
         turn.summary = self._so_far
@@ -147,6 +148,9 @@ class SummaryWriter(QObject):
         if self._rounds and self.turn and outputs[-1].request_id == self._request_id:
             self.usage = next((one.usage for one in reversed(outputs) if one.usage != NO_USAGE), self.usage)
             self._rounds.take(outputs)
+            if self.is_busy and unrepeated(self._text) != self._text:
+                self._is_looping = True
+                self.stop()
 
     def _reader(self) -> ToolRounds:
         """Reads it as any answer is read."""
@@ -185,6 +189,9 @@ class SummaryWriter(QObject):
             case FinishReason.ERROR if last.found_no_room and (earlier := self._earlier(turn)):
                 self.write(earlier)
                 return
+            case FinishReason.ABORT if self._is_looping:
+                self._text = unrepeated(self._text)
+                trouble = checked(self._text, usage, is_cut=False)
             case FinishReason.ABORT if not notice:
                 self.changed.emit()
                 return

@@ -18,12 +18,15 @@ MAX_SHARE = 4  # a summary has at most one of so many parts of the tokens that i
 MAX_TOKENS, MIN_TOKENS = 2_048, 64  # of one
 MAX_CHARS, MAX_WORDS_CHARS = 200_000, 2_000  # of one that was imported, and of its notice
 MAX_NAMES, MAX_NAME_CHARS = 50, 120  # of files that it names
+MIN_REPEATED = 3  # lines in a row
 ASKED = "Sum up what we have said so far."
 WISH = (
     "Sum up our conversation so far. Only your summary will be left of it, and we will go on from there. "
-    "Keep what was decided; names, numbers, dates, places, codes and file names exactly as they were; "
-    "code that still matters, word for word; and what is still open. Write in the language of the "
-    "conversation, as a list of short facts without introduction, at most {words} words."
+    "Write a list with one line for each thing that can be looked up later, in the form “what it is: its "
+    "value”: each person by name, each number, amount, date, place, code and file name, exactly as it was "
+    "written; then what was decided, and what is still open; code that still matters, word for word. Leave "
+    "out talk without such a value. Write in the language of the conversation, without introduction, at most "
+    "{words} words."
 )
 EMPTY = said("The model wrote nothing.")
 CUT_OFF = said("The summary was cut off.")
@@ -64,6 +67,18 @@ def checked(text: str, usage: Usage, *, is_cut: bool) -> str:
     if is_cut:
         return CUT_OFF
     return TOO_LONG if usage.num_generated_tokens * MAX_SHARE > usage.num_prompt_tokens else ""
+
+
+def unrepeated(text: str) -> str:
+    """Up to where it begins to repeat itself: a small model that finds no end writes the same lines again."""
+    lines = text.splitlines(keepends=True)
+    told: set[tuple[str, ...]] = set()
+    for end in range(MIN_REPEATED, len(lines) + 1):
+        run = tuple(lines[end - MIN_REPEATED : end])
+        if run in told and all(map(str.strip, run)):
+            return "".join(lines[: end - MIN_REPEATED])
+        told.add(run)
+    return text
 
 
 def messages_of(summary: Summary, attachments: Iterable[Attachment]) -> tuple[Message, ...]:

@@ -16,6 +16,7 @@ try:
         intrusion,
         kernels,
         start,
+        summaries,
         two_models,
         typing_ahead,
         working_day,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "two": two_models,
     "messages": hostile_messages,
     "hostile": hostile,
+    "summaries": summaries,
 }
 # They take none of the shared options, or tell nothing of random weights.
 NOT_OF_SPEED = {
@@ -49,6 +51,7 @@ NOT_OF_SPEED = {
     "kernels",
     "messages",
     "start",
+    "summaries",
     "two",
     "typing",
 }

@@ -146,6 +146,16 @@ async def test_it_is_begun_once(qloop, session, thread) -> None:
     assert told(thread.submitted[-1])[:2] == [ASKED, "- one"]
 
 
+async def test_one_that_could_not_be_used_is_not_begun_with_every_answer(qloop, session, thread) -> None:
+    await talk(session, thread, "one", used=AT)
+    await answer(thread, "- on", LENGTH, used=AT)
+    await talk(session, thread, "two", used=AT + 100)
+    assert not session.summaries.is_busy
+    session.send("three")
+    await answer(thread, "", ERROR, found_no_room=True)  # now it is needed
+    assert is_of_summary(thread.submitted[-1])
+
+
 # A chat that is full
 
 
@@ -275,6 +285,19 @@ async def test_it_is_not_used_and_says_why(qloop, session, thread, text, reason,
         assert (turn.summary.is_used, turn.summary.text) == (True, "Mine.")
         session.set_summary(turn, " ")
         assert turn.summary is None
+
+
+async def test_one_that_repeats_itself_is_whole_without_that(qloop, session, thread) -> None:
+    turn = await talk(session, thread, "one")
+    session.sum_up()
+    await settle()
+    request, lines = thread.submitted[-1], "- one\n- two\n- three\n"
+    await answer(thread, lines + "- four\n" + lines[:-1], None, used=1_000, generated=20)
+    assert turn.summary.is_growing
+    await answer(thread, "\n- f", None, used=1_000, generated=22)
+    assert thread.aborted == [request.request_id]
+    assert (turn.summary.text, turn.summary.is_used) == ("- one\n- two\n- three\n- four", True)
+    assert not session.summaries.is_busy
 
 
 async def test_one_that_is_stopped_leaves_what_there_was(qloop, session, thread) -> None:

@@ -23,6 +23,7 @@ from app.chats.summary import (
     from_json,
     max_tokens,
     messages_of,
+    unrepeated,
     wish,
 )
 from app.protocol.output import Usage
@@ -151,6 +152,21 @@ def test_the_wish_has_fewer_words_than_tokens() -> None:
 def test_why_it_cannot_be_used(text: str, num_generated: int, is_cut: bool, trouble: str) -> None:
     usage = Usage(num_prompt_tokens=1_000, num_generated_tokens=num_generated)
     assert checked(text, usage, is_cut=is_cut) == trouble
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("a\nb\nc\na\nb\nc\na", "a\nb\nc\n"),
+        ("x\na\na\na\na\na", "x\na\n"),
+        ("a\nb\nc\na\nb\nc", "a\nb\nc\na\nb\nc"),  # the last line may grow
+        ("a\nb\n\na\nb\n\nc", "a\nb\n\na\nb\n\nc"),  # as code may have it
+        ("a\nb\nc\nd\n", "a\nb\nc\nd\n"),
+        ("", ""),
+    ],
+)
+def test_where_it_begins_to_repeat_itself(text: str, whole: str) -> None:
+    assert unrepeated(text) == whole
 
 
 # As JSON

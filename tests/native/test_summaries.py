@@ -1,6 +1,6 @@
 """A chat's session on a real engine: a summary stands for its turns, as if they had never been there.
 
-The tiny models have a token for each byte, so the question of a summary has some 370 tokens.
+The tiny models have a token for each byte, so the question of a summary has some 600 tokens.
 """
 
 import asyncio
