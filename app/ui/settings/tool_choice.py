@@ -61,6 +61,7 @@ MAX_CHARS = 1_000
 _OWN = {  # whose own words, in English, are for models
     "time": (mark("Current time"), mark("The date and time, in your time zone or another.")),
     "calculate": (mark("Calculator"), mark("Computes exactly, also with fractions and large numbers.")),
+    "recall": (mark("Recall earlier messages"), mark("Finds what a summary of the chat leaves out.")),
     "search_chats": (mark("Search chats"), mark("Finds messages in your other chats.")),
     "fetch_page": (mark("Fetch a web page"), mark("Reads a public page as text. Always asks.")),
     "read_file": (mark("Read a file"), mark("Reads a text file in your folders.")),
