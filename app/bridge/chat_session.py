@@ -32,7 +32,7 @@ from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.settings.settings import Settings
-from app.system.said import said
+from app.system.said import said, together
 from app.tools.tool import Tool
 
 _STATE_AFTER = {
@@ -499,8 +499,8 @@ class ChatSession(QObject):
         self._emit_changed(turn)
 
     def put_back_summary(self, turn: Turn, summary: Summary) -> None:
-        """Undoes its removal, unless there is another one."""
-        if turn.summary is None and self.chat.shows(turn):
+        """Undoes its removal, or that another one was written."""
+        if self.summaries.turn is not turn and self.chat.shows(turn):
             turn.summary = summary
             self._emit_changed(turn)
 
@@ -563,8 +563,10 @@ class ChatSession(QObject):
         if full is None:
             return
         is_last = full is self.chat.turns[-1] and not self.is_busy
-        if not (is_last and turn.summary and turn.summary.is_used and self._can_ask_for(full)):
+        if not (is_last and turn.used_summary and self._can_ask_for(full)):
             self._held = list(self.chat.queue)
+            full.notice = together(full.notice, turn.summary.notice if turn.summary else "")
+            self._emit_changed(full)
         elif full.is_empty:
             self.answers.ask(full)
         else:

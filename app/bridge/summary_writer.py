@@ -35,6 +35,7 @@ from app.tools.written_call import written_call
 
 ROOM_TOKENS = 192  # of the question, and of what the template writes around it
 LEAST_SHARE = 1 / 8  # of the tokens that are summed up: room that there must be for the summary
+AGAIN = 0.4  # the temperature of another try: other words, but of the same chat
 CHARS_PER_TOKEN = 3  # of turns that were never part of a prompt
 NOT_WRITTEN = said("Earlier messages could not be summed up.")
 WANTED_TOOL = said("The model wanted to call a tool instead.")
@@ -44,6 +45,8 @@ class SummaryWriter(QObject):
     grew = Signal(object)  # the Turn whose summary is being written
     changed = Signal()  # one began, or was given up: there is nothing to save
     ended = Signal(object)  # the Turn: it has another summary, or one that was used and stays
+    replaced = Signal(object, object)  # the Turn, its Summary before, which was used
+    failed = Signal(object)  # why one that is used was not replaced
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class SummaryWriter(QObject):
         self._requests, self._tools, self._media = requests, tools, media
         self.turn: Turn | None = None  # whose summary is being written
         self._before: Summary | None = None  # that it had
-        self._turn_text = ""
+        self._turn_text, self._is_again = "", False
         self._request_id = ""
         self._text = ""
         self._is_looping = False  # it says the same again, so it is whole without that
@@ -76,7 +79,7 @@ class SummaryWriter(QObject):
     def has_new(self) -> bool:
         """There is an answer that is not summed up."""
         for turn in reversed(self._chat.turns):
-            if turn.summary and turn.summary.is_used:
+            if turn.used_summary:
                 return False
             if _is_whole_answer(turn):
                 return True
@@ -115,8 +118,8 @@ class SummaryWriter(QObject):
         request = replace(
             request,
             chat_id=f"{self._chat.id}{WAY}{SUMMARY}",
-            sampling=None if is_again else SamplingParams(temperature=0.0),
-            chosen=() if is_again else ("temperature",),
+            sampling=SamplingParams(temperature=AGAIN if is_again else 0.0),
+            chosen=("temperature",),
             max_tokens=most,
             overflow=Overflow.STOP,
             keep_cells=False,
@@ -124,6 +127,7 @@ class SummaryWriter(QObject):
             chat_params=replace(request.chat_params, tool_choice=ToolChoice.NONE, reasoning_budget=0),
         )
         self.turn, self._before, self._turn_text = turn, turn.summary, turn.text
+        self._is_again = is_again
         self._request_id = request.request_id
         self._text, self.usage, self._is_looping = "", NO_USAGE, False
         self._rounds = self._reader()
@@ -201,12 +205,21 @@ class SummaryWriter(QObject):
                 trouble = together(NOT_WRITTEN, WANTED_TOOL)
             case reason:
                 trouble = checked(self._text, usage, is_cut=reason is FinishReason.LENGTH)
-        if not (trouble and turn.summary and turn.summary.is_used):  # rather the one before than none
-            turn.summary = replace(self._so_far, notice=trouble, is_growing=False, created_at=time.time())
+        former = turn.used_summary
+        if not (trouble and former):  # rather the one before than none
+            turn.summary = replace(
+                self._so_far, notice=trouble, is_growing=False, former=None, created_at=time.time()
+            )
         self.ended.emit(turn)
+        if former and trouble:
+            self.failed.emit(trouble)
+        elif former:
+            self.replaced.emit(turn, former)
 
     def _earlier(self, turn: Turn) -> Turn | None:
-        """Half as many turns: all of them were too many to be asked about."""
+        """Half as many turns: all of them were too many. Not where the user means this very one."""
+        if self._is_again:
+            return None
         begin, end = self._chat.num_summed_up(but=turn), self._chat.index_of(turn)
         return self.turn_for(self._chat.turns[: (begin + end) // 2 + 1])
 
@@ -217,6 +230,7 @@ class SummaryWriter(QObject):
         return Summary(
             self._text.strip(),
             is_growing=True,
+            former=self._before,
             model=model.title if model else "",
             num_tokens=usage.num_generated_tokens,
             num_replaced=usage.num_prompt_tokens,

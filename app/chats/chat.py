@@ -78,6 +78,12 @@ class Turn:
         return self.reading or split_thinking(self.text, is_growing=self.state is TurnState.STREAMING)
 
     @property
+    def used_summary(self) -> Summary | None:
+        """What the model reads in the place of all turns up to this one."""
+        summary = self.summary.kept if self.summary else None
+        return summary if summary and summary.is_used else None
+
+    @property
     def is_empty(self) -> bool:
         """The model reads nothing of it."""
         return not (self.text or self.attachments or self.rounds)
@@ -115,7 +121,7 @@ class Turn:
 
     def copied(self) -> "Turn":
         """Nothing that happens to it from now on changes the copy, which has no summary in the making."""
-        summary = None if self.summary and self.summary.is_growing else self.summary
+        summary = self.summary.kept if self.summary else None
         return replace(self, rounds=[round_.copied() for round_ in self.rounds], summary=summary)
 
 
@@ -197,7 +203,7 @@ class Chat:
         messages = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
         turns = self.turns[:num_turns]
         begin = self.num_summed_up(num_turns, but=but)
-        if begin and (summary := turns[begin - 1].summary):
+        if begin and (summary := turns[begin - 1].used_summary):
             messages += summary_messages(
                 summary, chain.from_iterable(one.attachments for one in turns[:begin])
             )
@@ -211,7 +217,7 @@ class Chat:
         """Of the first `num_turns` turns, those that a summary stands for in the next prompt."""
         for index in range(len(self.turns[:num_turns]), 0, -1):
             turn = self.turns[index - 1]
-            if turn.summary and turn.summary.is_used and turn is not but:
+            if turn.used_summary and turn is not but:
                 return index
         return 0
 

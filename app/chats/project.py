@@ -18,13 +18,13 @@ from app.protocol.request import PROJECT
 
 MAX_FACT_CHARS, MAX_FACTS = 500, 1_000
 MAX_TOLD_CHARS = 16_000  # of all facts in one prompt
-MAX_INSTRUCTIONS_CHARS = 100_000
+MAX_INSTRUCTIONS_CHARS = 1_000_000  # as many as can be pasted
 MAX_PROPOSED, MAX_DROPPED = 20, 200
 MAX_TIME = 1e11
 FORMAT, VERSION = "skein-facts", 1  # of a file
 TOLD = "What is known from earlier chats:"
 BETWEEN = "\n\n"
-_ITEM = re.compile(r"[-*+]\s+(?:\[([ xX])\]\s+)?(.+)")
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\](?:\s+|$))?(.*)")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 # Nobody sees them, and the model reads them: directions, tags, selectors. Those that join letters stay.
 _UNSEEN = re.compile(
@@ -119,9 +119,12 @@ class Project:
         return replace(self, facts=(*self.facts, *new[: MAX_FACTS - len(self.facts)]))
 
     def with_changed(self, fact_id: str, **changes: Any) -> Self:
-        """Without the fact, if it has no text any more."""
-        facts = (replace(one, **changes) if one.id == fact_id else one for one in self.facts)
-        return replace(self, facts=tuple(facts))
+        """Also of a proposal. Without it, if it has no text any more."""
+
+        def changed(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+            return tuple(replace(one, **changes) if one.id == fact_id else one for one in facts)
+
+        return replace(self, facts=changed(self.facts), proposed=changed(self.proposed))
 
     def with_proposed(self, facts: Iterable[Fact]) -> Self:
         """With those of them that are not known, proposed or dropped, as far as there is room."""
@@ -134,11 +137,11 @@ class Project:
         kept = tuple(fact for fact in self.proposed if fact.id != fact_id)
         return replace(self, proposed=kept, dropped=(*self.dropped, *gone))
 
-    def with_accepted(self, fact_id: str, text: str = "") -> Self:
-        """With the proposal as a fact, in these words if there are any. It stays where there is no room."""
+    def with_accepted(self, fact_id: str) -> Self:
+        """With the proposal as a fact. It stays where there is no room."""
         if len(self.facts) >= MAX_FACTS:
             return self
-        accepted = (replace(one, text=text or one.text) for one in self.proposed if one.id == fact_id)
+        accepted = (one for one in self.proposed if one.id == fact_id)
         kept = tuple(fact for fact in self.proposed if fact.id != fact_id)
         return replace(self.with_facts(accepted), proposed=kept)
 

@@ -22,11 +22,9 @@ MIN_REPEATED = 3  # lines in a row
 ASKED = "Sum up what we have said so far."
 WISH = (
     "Sum up our conversation so far. Only your summary will be left of it, and we will go on from there. "
-    "Write a list with one line for each thing that can be looked up later, in the form “what it is: its "
-    "value”: each person by name, each number, amount, date, place, code and file name, exactly as it was "
-    "written; then what was decided, and what is still open; code that still matters, word for word. Leave "
-    "out talk without such a value. Write in the language of the conversation, without introduction, at most "
-    "{words} words."
+    "Keep what was decided; names, numbers, dates, places, codes and file names exactly as they were; "
+    "code that still matters, word for word; and what is still open. Write in the language of the "
+    "conversation, as a list of short facts without introduction, at most {words} words."
 )
 EMPTY = said("The model wrote nothing.")
 CUT_OFF = said("The summary was cut off.")
@@ -44,6 +42,12 @@ class Summary:
     created_at: float = 0.0  # seconds since the epoch
     num_tokens: int = 0
     num_replaced: int = 0  # tokens of the prompt that it stands for
+    former: Summary | None = None  # that is used while this one is being written
+
+    @property
+    def kept(self) -> Summary | None:
+        """What is there until it is written."""
+        return self.former if self.is_growing else self
 
     @property
     def is_used(self) -> bool:
@@ -98,10 +102,12 @@ def files_of(attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
 
 
 def as_json(summary: Summary | None) -> dict[str, object]:
-    """Nothing while it is being written: what is half there is begun again."""
-    if summary is None or summary.is_growing:
+    """Nothing of one that is being written: what is half there is begun again."""
+    kept = summary.kept if summary else None
+    if kept is None:
         return {}
-    return asdict(summary) | {"notice": to_text(summary.notice)}
+    fields = asdict(kept) | {"notice": to_text(kept.notice)}
+    return {name: value for name, value in fields.items() if name not in ("is_growing", "former")}
 
 
 def from_json(stored: object) -> Summary | None:

@@ -111,7 +111,7 @@ class Projects(QObject):
             return 0
         if not any(fact.text for fact in found):
             self.failed.emit(
-                said("There are no facts in {file}: lines that begin with “- ”.", file=path.name)
+                said("{file} has no facts: neither a list in Markdown nor Skein’s JSON.", file=path.name)
             )
         before = self.of(folder)
         self.change(folder, Project.with_facts, found)

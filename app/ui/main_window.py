@@ -273,12 +273,17 @@ class MainWindow(QObject):
         self._services.api.settings_changed.connect(self.preferences.note_changes)
         self._services.cells.refused.connect(self.notices.show_error)
         self._services.shelves.failed.connect(self.notices.show_error)
-        self._services.projects.failed.connect(self.notices.show_error)
+        self._services.projects.failed.connect(self._on_project_failed)
         self._services.servers.key_lost.connect(self.notices.show_error)
         self.shelves.titles_changed.connect(self.presenter.on_shelf_titles_changed)
         self.navigation.sidebar.project_requested.connect(self.projects.show_project)
         self.projects.source_opened.connect(self.navigation.show_turn)
         self.projects.shelves_requested.connect(self.shelves.show_window)
+
+    def _on_project_failed(self, message: str) -> None:
+        """The page says it itself while it is seen."""
+        if not self.projects.is_page_open:
+            self.notices.show_error(message)
 
     # Commands
 

@@ -5643,6 +5643,26 @@ rate</source>
         <extracomment>app/ui/projects/project_window.py</extracomment>
         <translation>项目：{name}</translation>
     </message>
+    <message>
+        <source>{file} has no facts: neither a list in Markdown nor Skein’s JSON.</source>
+        <extracomment>app/services/projects.py</extracomment>
+        <translation>{file} 中没有事实：既不是 Markdown 列表，也不是 Skein 的 JSON。</translation>
+    </message>
+    <message>
+        <source>Recall earlier messages</source>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
+        <translation>回忆较早的消息</translation>
+    </message>
+    <message>
+        <source>Finds what a summary of the chat leaves out.</source>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
+        <translation>查找对话摘要中没有的内容。</translation>
+    </message>
+    <message>
+        <source>There is nothing to sum up yet.</source>
+        <extracomment>app/ui/settings/tool_extras.py</extracomment>
+        <translation>还没有可以概括的内容。</translation>
+    </message>
     <message numerus="yes">
         <source>{n} waiting</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
@@ -5806,6 +5826,11 @@ rate</source>
         <source>An answer is being written. Stop it first (Esc), or wait for its end.</source>
         <extracomment>app/ui/tabs/chat_commands.py</extracomment>
         <translation>正在生成回答。请先停止（Esc），或等待其结束。</translation>
+    </message>
+    <message>
+        <source>The summary stays as it was.</source>
+        <extracomment>app/ui/tabs/chat_view.py</extracomment>
+        <translation>摘要保持原样。</translation>
     </message>
     <message>
         <source>Attach the picture</source>
@@ -6227,6 +6252,11 @@ rate</source>
         <source>Removed the summary. The model reads all messages again.</source>
         <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
         <translation>已移除摘要。模型将重新读取全部消息。</translation>
+    </message>
+    <message>
+        <source>The summary was written again.</source>
+        <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
+        <translation>已重写摘要。</translation>
     </message>
     <message>
         <source>What was read for t&amp;his</source>
@@ -12260,7 +12290,7 @@ Switch, load settings, eject</source>
     <message>
         <source>There are no facts in {file}: lines that begin with “- ”.</source>
         <extracomment>app/services/projects.py</extracomment>
-        <translation>{file} 中没有事实，即以“- ”开头的行。</translation>
+        <translation type="vanished">{file} 中没有事实，即以“- ”开头的行。</translation>
     </message>
     <message>
         <source>{file} cannot be used: {reason}. Choose another one.</source>
@@ -12556,6 +12586,13 @@ Switch, load settings, eject</source>
         <source>Import facts</source>
         <extracomment>app/ui/projects/project_window.py</extracomment>
         <translation>导入事实</translation>
+    </message>
+    <message numerus="yes">
+        <source>Imported {n} facts.</source>
+        <extracomment>app/ui/projects/project_window.py</extracomment>
+        <translation>
+            <numerusform>已导入 {n} 条事实。</numerusform>
+        </translation>
     </message>
     <message>
         <source>Export facts</source>

@@ -272,13 +272,11 @@ class _Sentences:
 
 
 def _text(draw: random.Random, sentences: _Sentences, fact: str) -> str:
-    """Of a message; `fact` is one of its sentences."""
+    """Of a message, which is about `fact`, if there is one."""
     wanted, told = draw.randint(MIN_WORDS, MAX_WORDS), [sentences.next()]
     while sum(len(one.split()) for one in told) < wanted:
         told.append(sentences.next())
-    if fact:
-        told.insert(draw.randrange(len(told) + 1), fact)
-    return " ".join(told)
+    return " ".join([fact, *told] if fact else told)
 
 
 def _name(draw: random.Random) -> str:

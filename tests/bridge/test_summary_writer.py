@@ -7,9 +7,9 @@ import pytest
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.model_engine import ENGINE_GONE
-from app.bridge.summary_writer import NOT_WRITTEN, WANTED_TOOL
+from app.bridge.summary_writer import AGAIN, NOT_WRITTEN, WANTED_TOOL
 from app.chats.chat import Turn, TurnState
-from app.chats.summary import ASKED, CUT_OFF, EMPTY, TOO_LONG, WISH, wish
+from app.chats.summary import ASKED, CUT_OFF, EMPTY, TOO_LONG, WISH, Summary, wish
 from app.protocol.answer_format import ToolChoice
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import SUMMARY, WAY, Message, Overflow, Role
@@ -323,13 +323,33 @@ async def test_another_one_that_fails_leaves_the_one_that_was_used(qloop, sessio
     session.set_summary(turn, "- by hand")
     session.sum_up_again(turn)
     await settle()
-    assert (thread.submitted[-1].sampling, thread.submitted[-1].messages[0].content) == (None, "one")
+    assert thread.submitted[-1].sampling.temperature == AGAIN
+    assert thread.submitted[-1].messages[0].content == "one"
+    assert turn.used_summary.text == "- by hand", "it is read until the other one is written"
+    why: list[str] = []
+    session.summaries.failed.connect(why.append)
     if trouble == "engine":
         thread.failed.emit("The device is gone.")
     else:
         await answer(thread, "- on", LENGTH, used=1_000, generated=9)
     assert not session.summaries.is_busy
     assert (turn.summary.text, turn.summary.is_used) == ("- by hand", True)
+    assert len(why) == 1
+
+
+async def test_another_one_can_be_exchanged_for_the_one_before(qloop, session, thread) -> None:
+    turn = await talk(session, thread, "one")
+    session.sum_up()
+    await settle()
+    await answer(thread, "- one", used=1_000, generated=9)
+    replaced: list[tuple[Turn, Summary]] = []
+    session.summaries.replaced.connect(lambda *both: replaced.append(both))
+    session.sum_up_again(turn)
+    await settle()
+    await answer(thread, "- other", used=1_000, generated=9)
+    assert turn.summary.text == "- other"
+    session.put_back_summary(*replaced[0])
+    assert turn.summary.text == "- one"
 
 
 async def test_a_turn_that_is_removed_meanwhile_has_none(qloop, session, thread) -> None:

@@ -121,7 +121,7 @@ def test_what_is_known_proposed_or_dropped_is_not_proposed_again() -> None:
     less = asked.with_dropped(cooks.id)
     assert (texts(less.proposed), less.dropped) == (["Eve swims."], ("bob cooks",))
     assert less.with_proposed(facts("Bob cooks!", "EVE swims")) == less
-    more = less.with_accepted(swims.id, "Eve swims well.")
+    more = less.with_changed(swims.id, text="Eve swims well.").with_accepted(swims.id)
     assert (texts(more.facts)[2:], more.proposed) == (["Eve swims well."], ())
     assert more.with_accepted("gone") == more
 

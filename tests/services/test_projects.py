@@ -188,7 +188,9 @@ async def test_facts_are_added_edited_switched_and_deleted_and_kept(opened, thre
 async def test_proposals_are_accepted_edited_or_dropped(opened, thread) -> None:
     async with opened(BOAT) as run:
         cooks, swims = BOAT.proposed
-        run.projects.change("Boat", Project.with_accepted, cooks.id, "Bob cooks well.")
+        run.projects.change("Boat", Project.with_changed, cooks.id, text="Bob cooks well.")
+        assert texts(run.projects.of("Boat").facts)[2:] == [], "it still waits"
+        run.projects.change("Boat", Project.with_accepted, cooks.id)
         run.projects.change("Boat", Project.with_dropped, swims.id)
         new = [Fact("Eve swims"), Fact("Bob cooks well"), Fact("New.")]
         run.projects.change("Boat", Project.with_proposed, new)
@@ -231,10 +233,10 @@ async def test_facts_are_exported_and_imported(opened, thread, tmp_path, name: s
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"Nothing of the kind.", "no facts in facts.md"),
+        (b"Nothing of the kind.", "facts.md has no facts"),
         (b"- \xff\xfe", ""),
         (b"- x\n" * (MAX_FILE_BYTES // 4 + 1), "too large"),
-        (b"", "no facts in facts.md"),
+        (b"", "facts.md has no facts"),
     ],
 )
 async def test_what_cannot_be_imported_is_told(opened, thread, tmp_path, content: bytes, why: str) -> None:

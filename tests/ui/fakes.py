@@ -202,6 +202,8 @@ class FakeEngine(QObject):
 
 class FakeSummaries(QObject):
     grew = Signal(object)
+    replaced = Signal(object, object)
+    failed = Signal(object)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

@@ -77,7 +77,7 @@ def _spoken(turn: Turn, speaker: str) -> Spoken:
         turn.notice,
         turn.attachments,
         tuple(turn.rounds),
-        turn.summary.text if turn.summary and turn.summary.is_used else "",
+        turn.used_summary.text if turn.used_summary else "",
     )
 
 

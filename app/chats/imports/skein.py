@@ -41,7 +41,7 @@ SHAPE: Shape = {
         **leaves("id parent_id role text state notice model created_at overflowed thinking_s usage"),
         "attachments": {**leaves("name text kind"), "media": leaves("kind sha256 width height seconds file")},
         "reading": leaves("thinking answer"),
-        "summary": leaves("text notice is_growing model created_at num_tokens num_replaced"),
+        "summary": leaves("text notice model created_at num_tokens num_replaced"),
         "rounds": {
             **leaves("text content reasoning is_whole thinking_s usage"),
             "uses": leaves("id tool arguments state result seconds num_told"),

@@ -157,6 +157,8 @@ class LastTurns:
         self.given.pop(request.chat_id, None)
         num_asked_tokens = seq.num_prompt_tokens - seq.num_start_tokens
         self._turns.pop(request.chat_id, None)
+        if not request.keep_cells:  # it has no next turn
+            return
         self._turns[request.chat_id] = LastTurn(request, num_asked_tokens)
         if len(self._turns) > MAX_REMEMBERED_CHATS:
             self._turns.popitem(last=False)

@@ -24,6 +24,7 @@ _FORECASTS = {
     Overflow.ROLLING_WINDOW: mark("The oldest turns will be left out to make room for this message."),
     Overflow.TRUNCATE_MIDDLE: mark("Turns in the middle will be left out to make room for this message."),
 }
+CHARS_PER_TOKEN = 4  # of turns whose prompt had no summary before them
 _MIDDLE_ALONE = mark("The middle of this message will be left out: about {draft} tokens, and {limit} fit.")
 _TOO_LONG_ALONE = mark(
     "This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose "
@@ -55,12 +56,15 @@ def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
     """
     if slot is not None and slot.is_running:
         return num_held(slot) + slot.num_pending_tokens
+    usage_of = next((turn for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
+    num_tokens = usage_of.usage.num_prompt_tokens + usage_of.usage.num_generated_tokens if usage_of else 0
+    num_chars = 0  # behind the last summary
     for turn in reversed(turns):
-        if turn.summary and turn.summary.is_used:
-            return turn.summary.num_tokens
-        if turn.usage.num_prompt_tokens:
-            return turn.usage.num_prompt_tokens + turn.usage.num_generated_tokens
-    return 0
+        if summary := turn.used_summary:
+            is_older = usage_of is None or turn is usage_of or usage_of.created_at < summary.created_at
+            return summary.num_tokens + num_chars // CHARS_PER_TOKEN if is_older else num_tokens
+        num_chars += len(turn.message_text)
+    return num_tokens
 
 
 def num_held(slot: SlotSnapshot | None) -> int:

@@ -235,8 +235,9 @@ class MessageDraft(QObject):
     def _count(self) -> None:
         """Debounced: a text may be long, and keys come fast."""
         session = self._session
+        before = filter(None, (session.shelf.text, session.chat.system_prompt))
         self._never_computed = (
-            never_computed(session.chat.turns, session.chat.system_prompt) if not session.is_busy else ""
+            never_computed(session.chat.turns, "\n\n".join(before)) if not session.is_busy else ""
         )
         if session.shelf.is_searched:
             if self._finding:

@@ -66,6 +66,10 @@ class ChatProjects(QObject):
     def told_window(self) -> ToldWindow:
         return ToldWindow(self._services.prompt_tokens, self._parent)
 
+    @property
+    def is_page_open(self) -> bool:
+        return "window" in self.__dict__ and self.window.isVisible()
+
     @Slot(str)
     def show_project(self, folder: str) -> None:
         """A plain folder becomes a project."""

@@ -4,7 +4,14 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QDateTime, QItemSelectionModel, QLocale, QRect, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QLineEdit,
+    QListView,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app.chats.project import MAX_FACT_CHARS, Fact
 from app.look.fonts import small_font
@@ -15,7 +22,7 @@ from app.ui.base.setting_controls import Switch, paint_switch
 
 SOURCE, IS_LINK = ROW + 1, ROW + 2
 PADDING, GAP = 8, 12
-WRAPPED = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
+WRAPPED = Qt.TextFlag.TextWordWrap
 
 
 def source_text(fact: Fact, title: str | None) -> str:
@@ -76,12 +83,14 @@ class FactList(QListView):
     deleted = Signal(object)
     edited = Signal(object, str)  # its new text
     source_opened = Signal(object)
+    moved = Signal()  # another one is chosen
 
     def __init__(self, name: str, parent: QWidget, *, has_switches: bool) -> None:
         super().__init__(parent)
         self.has_switches = has_switches
         self.facts: tuple[Fact, ...] = ()
         self._sources: list[str] = []
+        self._late: tuple[tuple[Fact, ...], Callable[[str], str | None]] | None = None  # since one is edited
         self._delegate = FactDelegate(self)
         self._model = QStandardItemModel(self)
         self._model.itemChanged.connect(self._on_edited)
@@ -101,7 +110,11 @@ class FactList(QListView):
 
     def apply(self, facts: Iterable[Fact], title_of: Callable[[str], str | None]) -> None:
         """The keyboard stays on its fact, or where that was."""
-        facts, titles = tuple(facts), [title_of(one.chat_id) for one in facts]
+        facts = tuple(facts)
+        if self.state() is QAbstractItemView.State.EditingState:
+            self._late = facts, title_of
+            return
+        titles = [title_of(one.chat_id) for one in facts]
         sources = list(map(source_text, facts, titles))
         if (facts, sources) == (self.facts, self._sources):
             return
@@ -124,6 +137,16 @@ class FactList(QListView):
     def choose(self, row: int) -> None:
         how = QItemSelectionModel.SelectionFlag.ClearAndSelect
         self.selectionModel().setCurrentIndex(self._model.index(row, 0), how)
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        super().closeEditor(editor, hint)
+        late, self._late = self._late, None
+        if late:
+            self.apply(*late)
+
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        super().currentChanged(current, previous)
+        self.moved.emit()
 
     def edit_chosen(self) -> None:
         if self.chosen:

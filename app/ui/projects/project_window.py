@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QLineEdit, QListView, QWidget
 
 from app.bridge.tasks import spawn
@@ -121,8 +122,15 @@ class ProjectWindow(QDialog):
         self.facts.apply(project.facts[::-1], self._title_of)
         model = services.engine.model
         self.note.setText(facts_text(project, model.max_sequence_tokens if model else 0))
-        for button in self._of_fact:
-            button.setEnabled(bool(project.facts))
+        self._show_buttons()
+
+    @Slot()
+    def _show_buttons(self) -> None:
+        chosen = self.facts.chosen
+        edit, delete, show = self._of_fact
+        for button in (edit, delete):
+            button.setEnabled(chosen is not None)
+        show.setEnabled(chosen is not None and bool(chosen.chat_id))
 
     def _named(self) -> dict[str, dict[str, str]]:
         """What there is to choose from, with its names."""
@@ -172,9 +180,15 @@ class ProjectWindow(QDialog):
             self._change(Project.with_facts, [Fact(text)])
             self.new.clear()
 
-    def _accept(self, fact: Fact | None, text: str = "") -> None:
+    def _accept(self, fact: Fact | None) -> None:
         if fact:
-            self._change(Project.with_accepted, fact.id, text)
+            self._change(Project.with_accepted, fact.id)
+
+    def _edit(self, name: str, fact: Fact, text: str) -> None:
+        if text.strip():
+            self._change(Project.with_changed, fact.id, text=text)
+        else:
+            self._delete(name, fact)
 
     def _delete(self, name: str, fact: Fact | None) -> None:
         if not fact:
@@ -196,7 +210,11 @@ class ProjectWindow(QDialog):
         choose_file(self, tr("Import facts"), lambda path: spawn(self._read(path)))
 
     async def _read(self, path: Path) -> None:
-        await self._projects.import_facts(self._project.folder, path)
+        self.trouble.hide()
+        before = self._project.facts
+        if num_new := await self._projects.import_facts(self._project.folder, path):
+            told = tr_n("Imported {n} fact.", "Imported {n} facts.", num_new)
+            self.undo.offer(told, partial(self._change, _with, "facts", before))
 
     def _export(self) -> None:
         dialog = file_dialog(self, tr("Export facts"), SAVED, "Markdown (*.md)", "JSON (*.json)")
@@ -293,11 +311,12 @@ class ProjectWindow(QDialog):
             row.chosen.connect(self._choose)
             row.reset_requested.connect(self._choose)
         self.new.returnPressed.connect(self._add)
-        proposed.switched.connect(self._accept)
-        proposed.edited.connect(self._accept)
+        proposed.edited.connect(partial(self._edit, "proposed"))
         proposed.deleted.connect(partial(self._delete, "proposed"))
         facts.switched.connect(lambda fact: self._change(Project.with_changed, fact.id, is_on=not fact.is_on))
-        facts.edited.connect(lambda fact, text: self._change(Project.with_changed, fact.id, text=text))
+        facts.edited.connect(partial(self._edit, "facts"))
+        facts.moved.connect(self._show_buttons)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self, self.undo.undo)
         facts.deleted.connect(partial(self._delete, "facts"))
         for each in (proposed, facts):
             each.source_opened.connect(self._open_source)

@@ -29,6 +29,7 @@ from app.ui.tabs.chat_tabs import ChatTabs
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
 
+SAID_FOR_MS = 5_000
 FRESH_S = 20.0  # so long a list is not asked for again
 MAX_NAME_CHARS = 200
 RESOURCE = "resource"  # the kind of attachment
@@ -63,8 +64,6 @@ class ToolExtras(QObject):
     def _suggestions(self, view: ChatView, sign: str) -> list[Suggestion]:
         """The known prompts or resources; others come as soon as their server has listed them."""
         found: list[Suggestion] = []
-        if sign == "/" and view.session.can_sum_up:
-            found.append(Suggestion("/compact", "", tr("Sum up earlier messages"), view.session.sum_up))
         for state in self._servers(view, sign):
             self._ask_for(view, sign, state.name)
             for each in self._lists.get((sign, state.name), ()):
@@ -72,7 +71,9 @@ class ToolExtras(QObject):
                     found.append(self._of_prompt(view, state.name, each))
                 else:
                     found.append(self._of_resource(view, state.name, each))
-        return found or [self._note(view, state) for state in self._not_running()]
+        known = found or [self._note(view, state) for state in self._not_running()]
+        compact = Suggestion("/compact", "", tr("Sum up earlier messages"), partial(_sum_up, view))
+        return [*known, compact] if sign == "/" else known
 
     def _not_running(self) -> list[ServerState]:
         servers = (one for one in self._service.servers if one.is_enabled and one.is_trusted)
@@ -188,3 +189,10 @@ class ToolExtras(QObject):
     def _on_elicitation_over(self, answer: Callable[..., object]) -> None:
         if dialog := self._dialogs.pop(answer, None):
             dialog.close()
+
+
+def _sum_up(view: ChatView) -> None:
+    if view.session.can_sum_up:
+        view.session.sum_up()
+    else:
+        view.composer.notice.say(tr("There is nothing to sum up yet."), lasts_ms=SAID_FOR_MS)

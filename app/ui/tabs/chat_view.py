@@ -26,7 +26,7 @@ from app.look.fonts import reading_font, set_text_font
 from app.look.layouts import Stretch, hbox, vbox
 from app.look.strip import Strip, StripLook
 from app.look.tokens import current
-from app.look.words import tr
+from app.look.words import sentences, tr, tr_said
 from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Role
@@ -249,6 +249,7 @@ class ChatView(QWidget):
         self.session.changed.connect(self._on_changed)
         for grew in (self.session.grew, self.session.summaries.grew):
             grew.connect(self.transcript.mark_growing)
+        self.session.summaries.failed.connect(self._on_summary_failed)
         self.session.limits_changed.connect(self.show_limits)
         self.session.finished.connect(self._on_finished)
         self.turn_actions.asked.connect(self.setFocus)
@@ -307,6 +308,10 @@ class ChatView(QWidget):
         if "finder" in self.__dict__:
             self.finder.refresh()
         self.changed.emit(self)
+
+    @Slot(object)
+    def _on_summary_failed(self, trouble: str) -> None:
+        self.composer.notice.add_problem(sentences(tr("The summary stays as it was."), tr_said(trouble)))
 
     @Slot(object)
     def _on_finished(self, answer: Turn) -> None:

@@ -114,8 +114,10 @@ class AnswerView(TurnView):
             return
         field = (self._chat_id, f"summary {turn.id}")
         self.card.enter_saves = self.place.enter_saves
+        was_hidden = self.card.isHidden()
         self.card.setVisible(bool(turn.summary) and self.editor is None)
-        if not turn.summary or self.card.apply(turn.summary, self.place.summed_up, self._drafts, field):
+        is_new = turn.summary and self.card.apply(turn.summary, self.place.summed_up, self._drafts, field)
+        if is_new or was_hidden != self.card.isHidden():
             self.changed()
 
     def _new_card(self) -> SummaryCard:
@@ -150,9 +152,11 @@ class AnswerView(TurnView):
         is_full = turn.overflowed and progress.way_on is not None
         can_ask = place.is_last and place.has_messages
         if progress.way_on:
-            name, tip = _WAYS_ON[progress.way_on]
-            self.keep_going.setText(tr(name))
-            self.keep_going.setToolTip(tr(tip))
+            name, tip = map(tr, _WAYS_ON[progress.way_on])
+            if self.keep_going.text() != name:
+                self.keep_going.setText(name)
+                self.keep_going.setToolTip(tip)
+                self.changed()
         offers = (
             (self.keep_going, can_ask and is_full),
             (self.go_on, can_ask and not is_full and ended_early(turn) and can_continue(turn)),

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from app.bridge.chat_session import ChatSession
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn
+from app.chats.summary import Summary
 from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.message.message_text import plain_text, written_text
@@ -52,6 +53,7 @@ class TranscriptActions(QObject):
         transcript.kept.connect(self._on_kept)
         transcript.summary_acted.connect(self._on_summary_acted)
         transcript.summary_edited.connect(session.set_summary)
+        session.summaries.replaced.connect(self._on_summary_replaced)
         transcript.queue.removed.connect(self._on_unqueued)
         transcript.queue.edit_requested.connect(self._on_queued_edited)
 
@@ -136,6 +138,11 @@ class TranscriptActions(QObject):
             session.set_summary(turn, "")
             said = tr("Removed the summary. The model reads all messages again.")
             self.undo_offered.emit(said, lambda: session.put_back_summary(turn, summary))
+
+    @Slot(object, object)
+    def _on_summary_replaced(self, turn: Turn, former: Summary) -> None:
+        said = tr("The summary was written again.")
+        self.undo_offered.emit(said, lambda: self._session.put_back_summary(turn, former))
 
     @Slot(object)
     def _on_kept(self, version: Turn) -> None:

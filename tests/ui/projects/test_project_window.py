@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.project import MAX_TOLD_CHARS, Fact, Project
@@ -111,6 +111,10 @@ def test_a_fact_is_added_by_enter(page, projects, qtbot: QtBot) -> None:
     assert page.isVisible(), "Enter did not close the page"
 
 
+def button(page: ProjectWindow, text: str) -> QPushButton:
+    return next(one for one in page.findChildren(QPushButton) if one.text() == text)
+
+
 def test_proposals_are_accepted_in_other_words_or_dropped(page, projects, qtbot: QtBot) -> None:
     proposed = page.proposed
     assert proposed.hasFocus(), "they are why the page was opened"
@@ -119,6 +123,10 @@ def test_proposals_are_accepted_in_other_words_or_dropped(page, projects, qtbot:
     qtbot.keyClicks(edit, "Bob cooks on Fridays.")
     qtbot.keyClick(edit, Key.Key_Return)
     qtbot.waitUntil(proposed.hasFocus)
+    assert texts(boat(projects).proposed)[0] == "Bob cooks on Fridays.", "it still waits"
+    qtbot.keyClick(proposed, Key.Key_Space)
+    assert len(boat(projects).proposed) == 2, "typing accepts nothing"
+    button(page, "&Accept").click()
     assert texts(boat(projects).facts)[-1] == "Bob cooks on Fridays."
     qtbot.keyClick(proposed, Key.Key_Delete)
     assert boat(projects).proposed == ()
@@ -127,8 +135,7 @@ def test_proposals_are_accepted_in_other_words_or_dropped(page, projects, qtbot:
     page.undo.undo()
     assert texts(boat(projects).proposed) == ["Eve swims."]
     assert boat(projects).dropped == ()
-    proposed.setFocus()
-    qtbot.keyClick(proposed, Key.Key_Space)
+    button(page, "&Accept").click()
     assert texts(boat(projects).facts)[-1] == "Eve swims."
 
 
@@ -177,11 +184,11 @@ def test_a_shelf_that_is_gone_is_not_offered(page, projects) -> None:
 def test_the_message_that_a_fact_comes_from_can_be_opened(page, qtbot: QtBot) -> None:
     opened: list[Fact] = []
     page.source_opened.connect(opened.append)
-    for button in page._of_fact:
-        if button.text() == "&Show message":
-            button.click()
-            page.facts.choose(1)
-            button.click()
+    show = button(page, "&Show message")
+    page.facts.choose(1)
+    assert not show.isEnabled()
+    page.facts.choose(0)
+    show.click()
     assert opened == [FACTS[1]], "the other one was written by hand"
 
 
@@ -222,3 +229,29 @@ def test_a_thousand_facts_are_rows_and_not_widgets(page, projects) -> None:
     projects.set(Project("Boat", "boat", facts=tuple(Fact(f"Fact {number}") for number in range(1_000))))
     assert page.facts.model().rowCount() == 1_000
     assert len(page.findChildren(QWidget)) == before
+
+
+def test_a_fact_without_words_is_deleted_and_can_be_brought_back(page, projects, qtbot: QtBot) -> None:
+    before = boat(projects).facts
+    page.facts.setFocus()
+    page.facts.choose(0)
+    qtbot.keyClick(page.facts, Key.Key_Return)
+    edit = QApplication.focusWidget()
+    assert isinstance(edit, QLineEdit)
+    edit.clear()
+    qtbot.keyClick(edit, Key.Key_Return)
+    qtbot.waitUntil(lambda: len(boat(projects).facts) == len(before) - 1)
+    qtbot.keyClick(page, Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert boat(projects).facts == before
+
+
+def test_a_proposal_that_comes_while_one_is_edited_waits(page, projects, qtbot: QtBot) -> None:
+    qtbot.keyClick(page.proposed, Key.Key_Return)
+    edit = QApplication.focusWidget()
+    assert isinstance(edit, QLineEdit)
+    qtbot.keyClicks(edit, "Bob")
+    projects.change("Boat", Project.with_proposed, [Fact("Ann rows.")])
+    assert edit.text() == "Bob"
+    qtbot.keyClick(edit, Key.Key_Return)
+    qtbot.waitUntil(lambda: texts(page.proposed.facts) == texts(boat(projects).proposed))
+    assert {"Bob", "Ann rows."} <= set(texts(boat(projects).proposed))

@@ -57,7 +57,7 @@ async def test_a_prompt_goes_into_the_message(
 async def test_one_with_arguments_asks_for_them(
     qloop: asyncio.AbstractEventLoop, window: MainWindow, qtbot: QtBot
 ) -> None:
-    assert await typed(window, qtbot, "/") == ["/review", "/hello"]
+    assert await typed(window, qtbot, "/") == ["/review", "/hello", "/compact"]
     editor = window.tabs.views[0].composer.editor
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     dialog = window.frame.findChild(PromptDialog)
@@ -97,7 +97,7 @@ async def test_only_servers_in_use_are_asked(
     qloop: asyncio.AbstractEventLoop, window: MainWindow, tools: FakeToolService, qtbot: QtBot
 ) -> None:
     tools.show(server("git", is_trusted=False))
-    assert await typed(window, qtbot, "/") == []
+    assert await typed(window, qtbot, "/") == ["/compact"]
 
 
 def test_a_question_is_a_form_that_says_who_asks(window: MainWindow, tools: FakeToolService) -> None:

@@ -716,7 +716,7 @@ def test_the_figures_of_an_answer_give_way_to_its_buttons_only_while_these_are_s
 ) -> None:
     turns[-1].state = TurnState.DONE
     turns[-1].usage = Usage(412, 300, 64, 28, 20, "edited message", 38)
-    transcript.resize(320, 400)
+    transcript.resize(360, 400)
     transcript.show()
     view = answer_view(transcript)
     whole, places = view.footer.text(), [view.footer.pos(), view.buttons.pos()]
