@@ -184,9 +184,8 @@ class SummaryWriter(QObject):
         assert turn
         self.turn, self._request_id = None, ""
         turn.summary = self._before
-        if (
-            not self._chat.shows(turn) or turn.text != self._turn_text
-        ):  # it was removed, or has grown, meanwhile
+        has_stayed = self._chat.shows(turn) and turn.text == self._turn_text
+        if not has_stayed:  # it was removed, or has grown, meanwhile
             self.changed.emit()
             return
         match last.finish_reason:
