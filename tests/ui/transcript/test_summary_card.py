@@ -146,3 +146,15 @@ def test_without_one_there_is_no_card_any_more(transcript: Transcript, chat: Cha
     redraw(transcript, qtbot)
     assert not card_of(transcript, chat.turns[1]).isVisible()
     assert view.height() < height
+
+
+def test_one_that_is_put_back_is_seen_again(transcript: Transcript, chat: Chat, qtbot: QtBot) -> None:
+    view = view_of(transcript, chat.turns[1])
+    height = view.height()
+    for summary in (None, SUMMARY):
+        chat.turns[1].summary = summary
+        redraw(transcript, qtbot)
+    card = card_of(transcript, chat.turns[1])
+    assert card.isVisible()
+    assert card.height() > 0
+    assert view.height() == height
