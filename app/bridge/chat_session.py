@@ -267,8 +267,7 @@ class ChatSession(QObject):
     def _send_next(self) -> bool:
         """The next message of the queue that is not held, if the chat is free, once there is a model."""
         message = next((one for one in self.chat.queue if not any(one is held for held in self._held)), None)
-        waits = self.is_busy or (self._full and self.summaries.is_busy)
-        if waits or not self.is_loaded or message is None:
+        if self.is_busy or self._goes_on_later or not self.is_loaded or message is None:
             return False
         self.waits_for_model = not self._engine.takes_requests
         if self.waits_for_model:
@@ -327,14 +326,18 @@ class ChatSession(QObject):
     @property
     def is_full(self) -> bool:
         """Its last answer found no room, and does not go on by itself."""
-        is_full = bool(self.chat.turns) and self.chat.turns[-1].overflowed
-        return is_full and not (self._full and self.summaries.is_busy)
+        return bool(self.chat.turns) and self.chat.turns[-1].overflowed and not self._goes_on_later
+
+    @property
+    def _goes_on_later(self) -> bool:
+        """Its last answer does, once earlier turns are summed up."""
+        return self._full is not None and self.summaries.is_busy
 
     @property
     def way_on(self) -> Overflow | None:
         """What is offered where the chat is full. None: it does already what it can."""
         chat = self.chat
-        if chat.overflow not in (Overflow.STOP, Overflow.SUM_UP) or not chat.turns:
+        if chat.overflow.leaves_out or not chat.turns:
             return None
         if self._turn_before_full() is not None:
             return Overflow.SUM_UP
@@ -525,9 +528,8 @@ class ChatSession(QObject):
         if any(turn.summary for turn in turns[num_summed_up:]):  # it could not be used: once is enough
             return
         known = turns[num_summed_up - 1].summary if num_summed_up else None
-        is_older = (
-            known is None or known.created_at < answer.created_at
-        )  # else its prompt was longer than the next
+        # Else its prompt was longer than the next will be.
+        is_older = known is None or known.created_at < answer.created_at
         if is_older and self._sums_up_unasked and turns[-1] is answer:
             self.sum_up()
 
@@ -609,7 +611,7 @@ class ChatSession(QObject):
 
     def reading_ahead(self) -> Request | None:
         """The next turn as far as it is typed. None while nobody can say what it will follow."""
-        if self._is_fixed or self.queue or self.chat.overflow not in (Overflow.STOP, Overflow.SUM_UP):
+        if self._is_fixed or self.queue or self.chat.overflow.leaves_out:
             return None
         draft = Turn(Role.USER, self._draft, attachments=self.draft_attachments)
         messages = (*self.chat.messages(), *(draft.messages or (Message(Role.USER, ""),)))
@@ -648,7 +650,7 @@ class ChatSession(QObject):
         answer.state = TurnState.STREAMING if is_cut else _STATE_AFTER[reason]
         cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
         answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
-        answer.overflowed = last.found_no_room and self.chat.overflow in (Overflow.STOP, Overflow.SUM_UP)
+        answer.overflowed = last.found_no_room and not self.chat.overflow.leaves_out
         answer.model = answer.model or (self._engine.model.title if self._engine.model else "")
         self._emit_changed(answer)
         self.finished.emit(answer)

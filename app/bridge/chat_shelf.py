@@ -13,7 +13,7 @@ from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
 from app.chats.project import Project
 from app.protocol.output import FinishReason, Output
-from app.protocol.request import SHELF, Overflow, Request, Role
+from app.protocol.request import SHELF, Request, Role
 from app.shelves.documents import is_cited, number_of, renumbered, with_text_before
 from app.shelves.shelf import NoShelves, ShelfSource
 
@@ -101,7 +101,7 @@ class ChatShelf:
         before = [turn for turn in shown if has_passages(turn.attachments)]
         asked = before[-1].text if before else ""
         found = await self._source.passages(self.id, text, asked, self.first_number, self._limits.room)
-        if self._chat.overflow not in (Overflow.STOP, Overflow.SUM_UP):
+        if self._chat.overflow.leaves_out:
             before = before[-1:]  # earlier ones may have been cut off
         given = {_place_and_text(one) for turn in before for one in turn.attachments}
         return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted | given)

@@ -75,6 +75,11 @@ class Overflow(StrEnum):
     ROLLING_WINDOW = "rolling_window"  # the oldest turns are left out, the system prompt stays
     TRUNCATE_MIDDLE = "truncate_middle"  # beginning and end stay, turns between them are left out
 
+    @property
+    def leaves_out(self) -> bool:
+        """The engine shows the model fewer turns than it was given."""
+        return self in (Overflow.ROLLING_WINDOW, Overflow.TRUNCATE_MIDDLE)
+
 
 class Role(StrEnum):
     SYSTEM = "system"
