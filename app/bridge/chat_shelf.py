@@ -5,16 +5,19 @@ GUI thread.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from app.bridge.chat_limits import ChatLimits
-from app.chats.attachment import PASSAGE, Attachment
+from app.chats.attachment import IS_FOUND, PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
 from app.chats.project import Project
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import SHELF, Request, Role
 from app.shelves.documents import is_cited, number_of, renumbered, with_text_before
+from app.shelves.kept_shelves import num_passages
+from app.shelves.recall import MAX_RECALLED, recalled_for, said_in
 from app.shelves.shelf import NoShelves, ShelfSource
 
 
@@ -84,23 +87,32 @@ class ChatShelf:
 
     @property
     def is_searched(self) -> bool:
-        """It does not fit, so that each message comes with what is found for it."""
+        """Each message comes with what is found for it: on a shelf that does not fit, or behind a summary."""
+        return self._has_large_shelf or bool(self._chat.num_summed_up())
+
+    @property
+    def _has_large_shelf(self) -> bool:
         return bool(self.id) and not self._source.is_whole(self.id, self._limits.room)
 
     def wants_passages(self, question: Turn | None) -> bool:
-        """It is to be searched for this message, and was not yet."""
+        """Something is to be searched for this message, and was not yet."""
         if question is None or question.role is not Role.USER or has_passages(question.attachments):
             return False
         return self.is_searched
 
     async def found_for(self, text: str) -> tuple[Attachment, ...]:
-        """None where nothing is asked, or the shelf fits; without what was taken out, or was given before."""
+        """None where nothing is asked, or searched; without what was taken out, or was given before."""
         if not text.strip() or not self.is_ready() or not self.is_searched:
             return ()
-        shown = self._chat.turns[self._chat.num_summed_up() :]
+        num_summed_up = self._chat.num_summed_up()
+        shown = self._chat.turns[num_summed_up:]
         before = [turn for turn in shown if has_passages(turn.attachments)]
         asked = before[-1].text if before else ""
-        found = await self._source.passages(self.id, text, asked, self.first_number, self._limits.room)
+        room = self._limits.room
+        known = said_in(self._chat.turns[:num_summed_up])
+        found = await asyncio.to_thread(recalled_for, known, text, min(num_passages(room), MAX_RECALLED))
+        if self._has_large_shelf:
+            found += await self._source.passages(self.id, text, asked, self.first_number, room)
         if self._chat.overflow.leaves_out:
             before = before[-1:]  # earlier ones may have been cut off
         given = {_place_and_text(one) for turn in before for one in turn.attachments}
@@ -135,13 +147,13 @@ class ChatShelf:
 
 
 def _place_and_text(passage: Attachment) -> tuple[str, str]:
-    """Its number changes from search to search."""
-    return passage.name.partition("] ")[2], passage.text
+    """The number of a file's passage changes from search to search."""
+    return passage.name.rpartition("] ")[2], passage.text
 
 
 def has_passages(attachments: Iterable[Attachment]) -> bool:
-    return any(one.kind == PASSAGE for one in attachments)
+    return any(one.kind in IS_FOUND for one in attachments)
 
 
 def without_passages(attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
-    return tuple(one for one in attachments if one.kind != PASSAGE)
+    return tuple(one for one in attachments if one.kind not in IS_FOUND)

@@ -24,6 +24,9 @@ def valid_unicode(text: str) -> str:
 
 
 PASSAGE = "passage"  # of a file on the chat's shelf, found for this message
+RECALLED = "recalled"  # of an earlier message that a summary stands for, found for this one
+IS_FOUND = frozenset((PASSAGE, RECALLED))
+_LABELS = {PASSAGE: "", RECALLED: "Said earlier in this conversation: "}  # before the name
 _FENCES = re.compile("`{3,}")
 _BETWEEN = "\n\n"
 _UNSENSED = {
@@ -106,8 +109,8 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _quoted(attachment: Attachment) -> str:
-    label = attachment.name if attachment.kind == PASSAGE else f"File: {attachment.name}"
-    return f"{label}\n{fenced(attachment.text)}"
+    begin = _LABELS.get(attachment.kind, "File: ")
+    return f"{begin}{attachment.name}\n{fenced(attachment.text)}"
 
 
 _SHA256 = re.compile("[0-9a-f]{64}")

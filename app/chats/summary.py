@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from app.chats.attachment import PASSAGE, Attachment, number_of, valid_unicode
+from app.chats.attachment import IS_FOUND, Attachment, number_of, valid_unicode
 from app.protocol.output import Usage
 from app.protocol.request import Message, Role
 from app.system.said import from_text, said, to_text
@@ -94,7 +94,7 @@ def messages_of(summary: Summary, attachments: Iterable[Attachment]) -> tuple[Me
 
 def files_of(attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
     """Pictures, sounds and files, each once."""
-    files = (one for one in attachments if one.kind != PASSAGE)
+    files = (one for one in attachments if one.kind not in IS_FOUND)
     return tuple({(one.name, one.media, one.text): one for one in files}.values())
 
 

@@ -16,7 +16,7 @@ from app.chats.chat import Chat
 from app.media.reading import ReadingCancelledError
 from app.models.off_loop import off_loop
 from app.services.preferences import Preferences
-from app.services.recall import recalled
+from app.shelves.recall import recalled, said_in
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
 from app.storage.search import FOUND_END, FOUND_START
@@ -27,7 +27,7 @@ from app.tools.file_tools import FileTools
 from app.tools.server_config import BUILT_IN, RECALL
 from app.tools.tool import Result, Surroundings, Tool, ToolError
 
-MAX_HITS, MAX_RECALLED = 20, 6
+MAX_HITS, MAX_FOUND = 20, 6
 READING = {"read_file": "read_file", "file_glob_search": "find_files", "grep_search": "search_files"}
 
 
@@ -127,8 +127,10 @@ class BuiltInTools:
         if not num_summed_up:
             return {"plain_text_response": "All messages of this chat are in the conversation."}
         query = str(arguments.get("query", ""))
-        found = await asyncio.to_thread(recalled, turns[:num_summed_up], query, MAX_RECALLED)
-        return {"plain_text_response": "\n\n".join(found) or "Nothing was found."}
+        known = said_in(turns[:num_summed_up])
+        found = await asyncio.to_thread(recalled, known, query, MAX_FOUND)
+        told = "\n\n".join(f"{one.place}: {one.text}" for one in found)
+        return {"plain_text_response": told or "Nothing was found."}
 
     def _fetch_tool(self) -> Tool:
         url = {"type": "string", "description": "begins with https:// or http://"}

@@ -58,15 +58,15 @@ def indexed(text: str) -> str:
 
 def query_words(text: str) -> list[str]:
     """Each once, as FTS5 is asked for it."""
-    words = dict.fromkeys(_listed(text))
+    words = dict.fromkeys(listed_words(text))
     return [f'"{word}"' for word in list(words)[:MAX_QUERY_WORDS]]
 
 
 def _words(text: str) -> set[str]:
-    return set(_listed(text))
+    return set(listed_words(text))
 
 
-def _listed(text: str) -> list[str]:
+def listed_words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(indexed(text))]
 
 

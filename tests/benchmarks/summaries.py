@@ -1,8 +1,9 @@
 """What is left of a chat that was summed up: five facts of each, asked for with a real model.
 
 Chats of thirty messages, inserted and not generated, are summed up. Then each fact is asked for in a new fork
-of its chat, greedily: with the summary alone, with the summary and the tool `recall`, and, for comparison,
-with the chat's last turns in a rolling window. That has as many tokens as the longest prompt with the summary
+of its chat, greedily: as Skein does, with the summary and what is found for the question in the messages that
+it stands for; with the summary alone; with the summary and the tool `recall`; and, for comparison, with the
+chat's last turns in a rolling window. That has as many tokens as the longest prompt with the summary
 and its answer, rounded up to 1,024, so it always has more room than the summary. The facts are in the first
 two thirds of the chat: this is about what a window has lost, and a window as long as the chat would lose
 nothing.
@@ -43,7 +44,7 @@ N_CTX, N_SEQ_MAX = 24_576, 12
 ROUNDED = 1_024
 MAX_TOKENS = 64  # of an answer, and of a call
 SYSTEM_PROMPT = "You are a helpful assistant. Answer briefly."
-WAYS = ("summary", "recall", "window")
+WAYS = ("skein", "summary", "recall", "window")
 
 
 @dataclass
@@ -176,6 +177,8 @@ class Asker:
         fork = self._workspace.fork(case.session)
         assert fork
         forks.append(fork)
+        if way != "skein":
+            fork.shelf.wants_passages = _nothing  # type: ignore[method-assign]
         if way == "recall":
             fork.set_tools([RECALL])
         if way == "window":
@@ -187,7 +190,7 @@ class Asker:
         usages = [*(one.usage for one in answer.rounds), answer.usage]
         num_computed = sum(one.num_computed_prompt_tokens for one in usages)
         case.num_computed[way] = case.num_computed.get(way, 0) + num_computed
-        if way == "summary":
+        if way in ("skein", "summary"):
             case.num_longest = max(case.num_longest, answer.usage.num_prompt_tokens)
         is_told = fact.is_told(answer.text)
         if self._shows and not is_told:
@@ -196,6 +199,10 @@ class Asker:
                 f"--- {way}: {fact.question} {fact.value}\n{calls} {answer.text} {answer.notice}", flush=True
             )
         return is_told
+
+
+def _nothing(_question: Turn | None) -> bool:
+    return False
 
 
 async def _for_each(cases: list[Case], work: Callable[[Case], Awaitable[None]]) -> None:

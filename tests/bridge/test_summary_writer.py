@@ -31,6 +31,16 @@ def session(thread, workspace) -> ChatSession:
     return workspace.new_chat()
 
 
+@pytest.fixture(autouse=True)
+def search_at_once(monkeypatch) -> None:
+    """Of what a summary stands for, which is searched on a thread."""
+
+    async def at_once(work, *args):
+        return work(*args)
+
+    monkeypatch.setattr("app.bridge.chat_shelf.asyncio.to_thread", at_once)
+
+
 async def settle() -> None:
     for _turn in range(20):
         await asyncio.sleep(0)
@@ -47,6 +57,7 @@ async def answer(thread, text="Yes.", reason=STOP, used=0, generated=0, **more) 
 async def talk(session, thread, *texts, used=100) -> Turn:
     for text in texts:
         session.send(text)
+        await settle()
         await answer(thread, f"Yes: {text}", used=used)
     return session.chat.turns[-1]
 
@@ -87,6 +98,7 @@ async def test_what_is_asked_for_it(qloop, session, thread) -> None:
     )
     assert turn.summary.is_used
     session.send("three")
+    await settle()
     assert told(thread.submitted[-1]) == ["Be brief.", ASKED, "- one\n- two", "three"]
 
 
@@ -216,9 +228,11 @@ async def test_without_a_summary_it_does_not_go_on_and_what_waits_is_held(
     await answer(thread, "- one", used=1_000, generated=9)
     assert len(thread.submitted) == num_asked + 1
     session.send("four")  # before what is held
+    await settle()
     assert told(thread.submitted[-1]) == [ASKED, "- one", "four"]
     await answer(thread)
     session.send_queued()
+    await settle()
     assert told(thread.submitted[-1])[-1] == "three"
 
 

@@ -2,7 +2,7 @@
 
 from app.attachments.refusal import MAX_CHARS, MAX_FILE_BYTES, Reason
 from app.bridge.token_counter import TokenCount
-from app.chats.attachment import PASSAGE, Attachment
+from app.chats.attachment import PASSAGE, RECALLED, Attachment
 from app.look.figures import count, seconds, tokens
 from app.look.plain_text import one_line
 from app.look.words import mark, tr, tr_n, tr_said
@@ -24,6 +24,7 @@ _KINDS = {
     "odp": mark("OpenDocument"),
     "resource": mark("Resource"),
     PASSAGE: mark("Found on the shelf"),
+    RECALLED: mark("From earlier in this chat"),
 }
 _TABLES = ("csv", "xlsx", "ods")
 _REFUSALS = {
@@ -54,9 +55,11 @@ TOO_MANY = mark("{number} files are too many: a message can have {limit}. None w
 
 
 def title(attachment: Attachment) -> str:
-    """Its name or, for pasted text, its length."""
+    """Its name; for pasted text its length, for what was said earlier its place."""
     if attachment.kind == PASTED:
         return tr_n("Pasted text, {n} character", "Pasted text, {n} characters", len(attachment.text))
+    if attachment.kind == RECALLED:
+        return tr("Message {number}", number=one_line(attachment.name.rpartition(" ")[2]))
     return one_line(attachment.name)
 
 
@@ -87,6 +90,8 @@ def icon_name(attachment: Attachment) -> str:
         return "clipboard"
     if attachment.kind == PASSAGE:
         return "library"
+    if attachment.kind == RECALLED:
+        return "message-square"
     if attachment.media:
         return "image" if attachment.media.kind is MediaKind.PICTURE else "audio-lines"
     return "table" if attachment.kind in _TABLES else "file-text"

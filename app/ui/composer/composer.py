@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolButton, QWidget
 
-from app.chats.attachment import PASSAGE, Attachment, valid_unicode
+from app.chats.attachment import IS_FOUND, Attachment, valid_unicode
 from app.look.buttons import IconButton, quiet_button
 from app.look.fonts import set_text_font, small_font
 from app.look.icons import icon
@@ -200,7 +200,7 @@ class Composer(QWidget):
         self._change_attachments((*self.attachments[:number], *self.attachments[number + 1 :]))
         said = tr("Removed “{name}”.", name=title(removed))
         offers = [Offer(tr("Undo"), lambda: self._put_back(removed, number))]
-        if removed.kind == PASSAGE and any(one.kind == PASSAGE for one in self.attachments):
+        if removed.kind in IS_FOUND and any(one.kind in IS_FOUND for one in self.attachments):
             offers.append(Offer(tr("Remove all passages"), self._remove_passages))
         self.notice.say(said, *offers, lasts_ms=UNDO_FOR_MS)
         if not (had_focus and self.chips.focus_chip(number)):
@@ -208,7 +208,7 @@ class Composer(QWidget):
 
     def _remove_passages(self) -> None:
         before = self.attachments
-        self._change_attachments(tuple(one for one in before if one.kind != PASSAGE))
+        self._change_attachments(tuple(one for one in before if one.kind not in IS_FOUND))
         undo = Offer(tr("Undo"), lambda: self._change_attachments(before))
         self.notice.say(tr("Removed all passages."), undo, lasts_ms=UNDO_FOR_MS)
         self.editor.setFocus()

@@ -8,12 +8,12 @@ from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Turn
 from app.look.fonts import reading_font, small_font
 from app.look.painted import paint_rounded
-from app.look.plain_text import PlainLabel, one_line
+from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import locale, tr, tr_said
 from app.shelves.documents import is_cited
 from app.ui.base.attachment_preview import AttachmentPreview
-from app.ui.base.attachment_words import kind_label
+from app.ui.base.attachment_words import kind_label, title
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.long_text import LongText
 from app.ui.message.media_strip import MediaStrip
@@ -80,7 +80,7 @@ class UserView(TurnView):
 
     def _name_of(self, file: Attachment) -> str:
         """A passage tells whether the answer made use of it."""
-        name, answer = one_line(file.name), self.place.answer
+        name, answer = title(file), self.place.answer
         if file.kind == PASSAGE and answer and not is_cited(file, answer):
             return tr("{name} · given, not cited", name=name)
         return name
