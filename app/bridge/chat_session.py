@@ -3,7 +3,7 @@
 Knows neither widgets nor the database: the workspace keeps what changes, the widgets show it.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -25,6 +25,7 @@ from app.chats.attachment import Attachment, valid_unicode
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.summary import Summary
+from app.chats.tasks import by_hand
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.protocol.commands import Forget
@@ -97,6 +98,7 @@ class ChatSession(QObject):
         self.answers.changed.connect(self._emit_changed)
         self.answers.grew.connect(self.grew)
         self.answers.ended.connect(self._on_ended)
+        self.answers.task_ended.connect(self._settle)
         self.summaries = SummaryWriter(
             *(chat, engine, self._limits, self.requests, self.tools, media), parent=self
         )
@@ -435,6 +437,14 @@ class ChatSession(QObject):
             self.answers.ask(answer, way_number=number, options=options, way_name=name)
         return tuple(answers)
 
+    def hand_out(self, tasks: Sequence[str]) -> None:
+        """Says that these tasks are to be worked on at the same time, each in a fork, and then summed up."""
+        if self._is_fixed or self.chat.is_notebook or not tasks or not self._engine.takes_requests:
+            return
+        message, answer = by_hand(tasks)
+        self._append(message)
+        self.answers.ask(self._append(answer), is_by_hand=True)
+
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
         """Replaces a user message by a new version with this text, and asks for an answer to it."""
         kept = without_passages(message.attachments if attachments is None else attachments)
@@ -622,6 +632,10 @@ class ChatSession(QObject):
         self.answers.apply(*outputs)
         self.summaries.apply(*outputs)
 
+    def stop_task(self, turn: Turn) -> None:
+        """One of those that an answer has handed out. The others go on."""
+        self.answers.stop(turn)
+
     def stop(self) -> None:
         """Aborts the answers. They end through the engine's reports, with the text they have so far."""
         if self.answers:
@@ -644,6 +658,19 @@ class ChatSession(QObject):
 
     @Slot(object, object)
     def _on_ended(self, answer: Turn, last: Output) -> None:
+        self._settle(answer, last)
+        self.finished.emit(answer)
+        if answer.overflowed and self._sums_up_unasked and self._sum_up_to_go_on(answer):
+            return
+        self._sum_up_if_nearly_full(answer)
+        if answer.state is not TurnState.DONE:
+            self._held = list(self.chat.queue)
+        else:
+            self._send_next()
+
+    @Slot(object, object)
+    def _settle(self, answer: Turn, last: Output) -> None:
+        """The end of an answer, or of a task that it had handed out."""
         reason = last.finish_reason
         assert reason
         is_cut = self._breaks_off and reason is FinishReason.ABORT
@@ -653,14 +680,6 @@ class ChatSession(QObject):
         answer.overflowed = last.found_no_room and not self.chat.overflow.leaves_out
         answer.model = answer.model or (self._engine.model.title if self._engine.model else "")
         self._emit_changed(answer)
-        self.finished.emit(answer)
-        if answer.overflowed and self._sums_up_unasked and self._sum_up_to_go_on(answer):
-            return
-        self._sum_up_if_nearly_full(answer)
-        if answer.state is not TurnState.DONE:
-            self._held = list(self.chat.queue)
-        else:
-            self._send_next()
 
     def _cut_notice(self) -> str:
         """The engine gives no notice for a limit that the request set."""

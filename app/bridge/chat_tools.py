@@ -18,13 +18,14 @@ from app.bridge.tool_access import ToolAccess
 from app.bridge.tool_list import are_too_many, listed
 from app.bridge.tool_permits import ToolPermits
 from app.bridge.tool_results import num_told, read_more
-from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
+from app.bridge.tool_rounds import Listener, OfferedTool, Run, ToolRounds
 from app.chats.chat import Chat, Turn
+from app.chats.tool_use import ToolUse
 from app.protocol.answer_format import ChatParams
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.request import Message, Overflow, Request, Role
 from app.settings.settings import Settings
-from app.tools.server_config import RECALL
+from app.tools.server_config import HAND_OUT, RECALL
 from app.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ class ChatTools:
         """The MCP servers that were chosen and have not started."""
         return self._access.kit.missing(self._chat.tools)
 
-    def offered(self) -> list[OfferedTool]:
-        """What the chat's next request offers."""
-        offered = self._chosen()
+    def offered(self, delegate: Run | None = None) -> list[OfferedTool]:
+        """What the chat's next request offers. `delegate` hands out tasks."""
+        offered = self._chosen(delegate)
         if self._are_too_many(offered):
             offered = listed(offered)
         return [*offered, read_more(self._chat, self.num_told)] if offered else []
@@ -69,13 +70,14 @@ class ChatTools:
         """By name, because their descriptions need too much of the context."""
         return self._are_too_many(self._chosen())
 
-    def _chosen(self) -> list[OfferedTool]:
+    def _chosen(self, delegate: Run | None = None) -> list[OfferedTool]:
         if not self._chat.tools or self._chat.is_notebook:
             return []
         kit, chosen = self._access.kit, self._chat.tools
         if self._chat.overflow is Overflow.SUM_UP or self._chat.num_summed_up():
             chosen = (*chosen, RECALL)
-        return [OfferedTool(tool, partial(self._run, tool)) for tool in kit.offered(chosen)]
+        own = {HAND_OUT: delegate} if delegate else {}
+        return [OfferedTool(one, own.get(one.key, partial(self._run, one))) for one in kit.offered(chosen)]
 
     def _are_too_many(self, offered: list[OfferedTool]) -> bool:
         return are_too_many(offered, self._limits.room, self._settings.max_tool_share)
@@ -85,15 +87,24 @@ class ChatTools:
         """What the tools that are offered now cost in each prompt. None: it is not known yet."""
         return self.cost.of(definitions(one.tool for one in self.offered()))
 
-    async def num_told(self, result: str) -> int | None:
-        """Of one result no more than a quarter of the context: others follow, and an answer."""
+    async def num_told(self, result: str, num_parts: int = 1) -> int | None:
+        """Of one result no more than a quarter of the context: others follow, and an answer.
+
+        Of each of its `num_parts` parts as much as all of them can have.
+        """
         limit, room = self._settings.max_tool_result_tokens, self._limits.room
-        return await num_told(self._engine, result, min(limit, room // 4) if room else limit)
+        return await num_told(self._engine, result, (min(limit, room // 4) if room else limit) // num_parts)
 
-    def rounds(self, turn: Turn, listener: Listener) -> ToolRounds:
-        return ToolRounds(turn, self._access, self.permits, self._settings.max_tool_rounds, listener)
+    @property
+    def max_task_depth(self) -> int:
+        return self._settings.max_task_depth
 
-    async def _run(self, tool: Tool, arguments: dict[str, Any]) -> str:
+    def rounds(self, turn: Turn, listener: Listener, most: int | None = None) -> ToolRounds:
+        """`most`: of its rounds, where that is less than the settings allow."""
+        limit = self._settings.max_tool_rounds
+        return ToolRounds(turn, self._access, self.permits, min(limit, most or limit), listener)
+
+    async def _run(self, tool: Tool, _use: ToolUse, arguments: dict[str, Any]) -> str:
         return await self._access.kit.call(tool, arguments, self._chat.id)
 
 

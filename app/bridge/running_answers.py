@@ -3,11 +3,13 @@
 Of the chat it changes these turns alone; what follows from their end is the session's.
 """
 
+import asyncio
 import copy
 import uuid
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
@@ -21,7 +23,17 @@ from app.bridge.tasks import spawn
 from app.bridge.tool_rounds import Listener, ToolRounds
 from app.chats.chat import Chat, Turn, TurnState, answered_by
 from app.chats.options import ChatOptions
+from app.chats.tasks import (
+    MAX_ROUNDS,
+    MAX_SECONDS,
+    MAX_TOKENS,
+    result_of,
+    results_as_text,
+    task_turns,
+    tasks_in,
+)
 from app.chats.thinking import Split
+from app.chats.tool_use import ToolUse
 from app.protocol.commands import Abort, Forget, NoteTool, Submit
 from app.protocol.load import name_at
 from app.protocol.model_names import title_of
@@ -29,7 +41,8 @@ from app.protocol.output import NO_USAGE, FinishReason, Output, Usage
 from app.protocol.request import WAY, Message, Request
 from app.shelves.documents import before_citation, citation_grammar, ends_in_citation
 from app.system.said import said
-from app.tools.tool import Tool
+from app.tools.delegate import delegate_tool
+from app.tools.tool import Tool, ToolError
 
 MAX_CITATION_TOKENS = 8
 
@@ -48,6 +61,9 @@ class RunningAnswer:
     way_name: str = ""  # of these options
     whole: tuple[str, Split | None, Output] | None = None  # text, reading and end, while it cites
     awaited_servers: tuple[str, ...] = ()  # whose tools it is to be asked with
+    task_end: asyncio.Future[None] | None = None  # of a task that another answer has handed out
+    task_depth: int = 0
+    is_by_hand: bool = False  # it begins with tasks that the user hands out
     rounds: ToolRounds = field(init=False)  # which reads it
 
     @property
@@ -88,6 +104,7 @@ class RunningAnswers(QObject):
     changed = Signal(object)  # the Turn of which more than its text is new
     grew = Signal(object)  # the Turn of which a text or a call's arguments grew, and nothing else is new
     ended = Signal(object, object)  # the Turn, and its last Output
+    task_ended = Signal(object, object)  # the same, of a task of an answer that goes on
 
     def __init__(
         self,
@@ -135,14 +152,22 @@ class RunningAnswers(QObject):
         way_number: int = 0,
         options: ChatOptions | None = None,
         way_name: str = "",
-    ) -> None:
-        """For `turn`, which is at the end and has no text but that of its start. The chat keeps its model."""
+        parent: RunningAnswer | None = None,
+        is_by_hand: bool = False,
+    ) -> RunningAnswer:
+        """For `turn`, which is at the end and has no text but that of its start. The chat keeps its model.
+
+        `parent` is the answer that hands it out as a task.
+        """
         self._chat.model_path = self._engine.address
         turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
         turn.summary = None  # it says nothing of what follows
         before = turn.usage if answer_start else NO_USAGE
         answer = RunningAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
-        answer.thought_before_s = turn.thinking_s
+        answer.thought_before_s, answer.is_by_hand = turn.thinking_s, is_by_hand
+        if parent:
+            answer.task_end = asyncio.get_running_loop().create_future()
+            answer.task_depth = parent.task_depth + 1
         if turn.text and turn.model:
             answer.model_before = turn.model
         else:
@@ -157,6 +182,7 @@ class RunningAnswers(QObject):
             self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
             self.changed.emit(turn)
             spawn(self._begin_when_ready(answer, answer_start))
+        return answer
 
     async def _begin_when_ready(self, answer: RunningAnswer, answer_start: str | tuple[int, ...]) -> None:
         """Servers that were chosen are starting: without them the model would know nothing of their tools.
@@ -183,8 +209,14 @@ class RunningAnswers(QObject):
 
     def _begin(self, answer: RunningAnswer, answer_start: str | tuple[int, ...]) -> None:
         answer.turn.notice = self._missing_notice()
-        answer.rounds.offer(self._tools.offered())
-        self._ask_for_part(answer, answer_start)
+        hand_out = partial(self._hand_out, answer)
+        answer.rounds.offer(self._tools.offered(hand_out))
+        if answer.is_by_hand:
+            self._answers = {key: one for key, one in self._answers.items() if one is not answer}
+            self._answers[uuid.uuid4().hex] = answer
+            answer.rounds.run_by_hand(delegate_tool(), hand_out)
+        else:
+            self._ask_for_part(answer, answer_start)
 
     def _missing_notice(self) -> str:
         names = ", ".join(self._tools.missing())
@@ -196,6 +228,8 @@ class RunningAnswers(QObject):
         """In the place of the part before."""
         tools = answer.rounds.tools
         request = self._request_for(answer, answer_start, tools)
+        if answer.task_end:
+            request = replace(request, max_tokens=min(request.max_tokens or MAX_TOKENS, MAX_TOKENS))
         if answer.way_number:  # beside the others, in a sequence of its own
             request = replace(request, chat_id=self._chat_id_of(answer), keep_cells=bool(tools))
         self._answers = {
@@ -248,7 +282,7 @@ class RunningAnswers(QObject):
             ran=partial(self._note_tool, answer),
             num_told=self._tools.num_told,
         )
-        return self._tools.rounds(answer.turn, listener)
+        return self._tools.rounds(answer.turn, listener, MAX_ROUNDS if answer.task_end else None)
 
     def _go_on_after_calls(self, answer: RunningAnswer) -> None:
         answer.begin_part()
@@ -284,11 +318,38 @@ class RunningAnswers(QObject):
         answer.rounds.begin_part(start)
         self._ask_for_part(answer, start)
 
+    # Tasks
+
+    async def _hand_out(self, parent: RunningAnswer, use: ToolUse, arguments: dict[str, Any]) -> str:
+        """What came of the tasks, all of which are worked on at once. Raises ToolError."""
+        if parent.task_depth >= self._tools.max_task_depth:
+            raise ToolError("A task cannot hand out tasks of its own. Do it yourself.")
+        try:
+            tasks = tasks_in(arguments)
+        except ValueError as error:
+            raise ToolError(str(error)) from error
+        turns = task_turns(parent.turn, use, tasks)
+        first = 1 + max(one.way_number for one in self._answers.values())
+        answers = []
+        for number, turn in enumerate(turns, first):
+            self._chat.add_aside(turn)
+            answers.append(self.ask(turn, (), number, parent.options, parent.way_name, parent))
+        try:
+            await asyncio.wait([one.task_end for one in answers if one.task_end], timeout=MAX_SECONDS)
+        finally:
+            for turn in turns:
+                self.stop(turn)
+        num_parts = len(turns) + 1  # one for their names
+        limits = [await self._tools.num_told(turn.split.answer, num_parts) for turn in turns]
+        return results_as_text(tasks, list(map(result_of, turns, limits)))
+
     # The end
 
-    def stop(self) -> None:
-        """Aborts all. They end through the engine's reports, with the text they have so far."""
+    def stop(self, turn: Turn | None = None) -> None:
+        """Aborts all, or this one. They end through the engine's reports, with the text they have so far."""
         for request_id, answer in tuple(self._answers.items()):
+            if turn and answer.turn is not turn:
+                continue
             if answer.is_submitted:
                 self._engine.post(Abort(request_id))
             else:
@@ -314,4 +375,9 @@ class RunningAnswers(QObject):
         self._answers = {key: one for key, one in self._answers.items() if one is not answer}
         if answer.way_number and answer.rounds.tools:
             self._engine.post(Forget(self._chat_id_of(answer)))
-        self.ended.emit(answer.turn, last)
+        if answer.task_end:
+            self.task_ended.emit(answer.turn, last)
+            if not answer.task_end.done():  # the call was stopped meanwhile
+                answer.task_end.set_result(None)
+        else:
+            self.ended.emit(answer.turn, last)

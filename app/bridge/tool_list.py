@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from app.bridge.tool_rounds import OfferedTool
-from app.tools.tool import Result, Surroundings, Tool, ToolError, read_arguments
+from app.chats.tool_use import ToolUse
+from app.tools.tool import Tool, ToolError, read_arguments, run_by_its_chat
 
 DESCRIBE, CALL = "describe_tool", "call_tool"
 MAX_LINE_CHARS = 100
@@ -54,10 +55,10 @@ def _line(description: str) -> str:
 
 
 def _own(name: str, description: str, parameters: dict[str, Any]) -> Tool:
-    return Tool(name, name, description, parameters, _not_called, kind="skein")
+    return Tool(name, name, description, parameters, run_by_its_chat, kind="skein")
 
 
-async def _describe(by_name: Mapping[str, OfferedTool], arguments: dict[str, Any]) -> str:
+async def _describe(by_name: Mapping[str, OfferedTool], _use: ToolUse, arguments: dict[str, Any]) -> str:
     return json.dumps(_found(by_name, arguments).tool.definition["function"], ensure_ascii=False)
 
 
@@ -81,9 +82,5 @@ def _found(by_name: Mapping[str, OfferedTool], arguments: dict[str, Any]) -> Off
     return by_name[name]
 
 
-async def _never_run(_arguments: dict[str, Any]) -> str:
+async def _never_run(_use: ToolUse, _arguments: dict[str, Any]) -> str:
     raise ToolError("It was not resolved.")
-
-
-async def _not_called(_arguments: Mapping[str, Any], _where: Surroundings) -> Result:
-    raise ToolError("It is run by its chat.")

@@ -12,11 +12,9 @@ from app.bridge.tool_rounds import OfferedTool
 from app.chats.chat import Chat
 from app.chats.tool_use import READ_MORE, ToolUse
 from app.protocol.errors import EngineError, RequestError
-from app.tools.tool import Result, Surroundings, Tool, ToolError
+from app.tools.tool import Tool, ToolError, run_by_its_chat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from app.engine.prompts.prompt_builder import PromptBuilder
 
 MAX_CHARS_PER_TOKEN = 16  # of what is looked at; more is a run of one character
@@ -58,8 +56,8 @@ def read_more(chat: Chat, num_told: Callable[[str], Awaitable[int | None]]) -> O
     computed again, just when that is long.
     """
 
-    async def run(arguments: dict[str, Any]) -> str:
-        use = _use(chat, str(arguments["call_id"]))
+    async def run(_use: ToolUse, arguments: dict[str, Any]) -> str:
+        use = _found(chat, str(arguments["call_id"]))
         offset = max(int(arguments["offset"]), 0)
         rest = use.result[offset:]
         if not rest:
@@ -79,16 +77,12 @@ def _tool() -> Tool:
         "Read more of a result",
         "Reads on in a tool result of which only the beginning was shown.",
         _PARAMETERS,
-        _not_called,
+        run_by_its_chat,
         kind="skein",
     )
 
 
-async def _not_called(_arguments: Mapping[str, Any], _where: Surroundings) -> Result:
-    raise ToolError("It is run by its chat.")
-
-
-def _use(chat: Chat, call_id: str) -> ToolUse:
+def _found(chat: Chat, call_id: str) -> ToolUse:
     """The newest of them: some models number their calls in each answer anew."""
     for turn in (*reversed(chat.turns), *chat.all_turns()):
         for use in _newest_first(use for round_ in turn.rounds for use in round_.uses):

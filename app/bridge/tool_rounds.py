@@ -35,6 +35,9 @@ FAILED = "The tool failed."
 LIMIT_REACHED = "The call was not run: the answer had reached its limit of rounds."
 
 
+Run = Callable[[ToolUse, dict[str, Any]], Coroutine[Any, Any, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
     """`run` calls it, and raises ToolError. One of Skein's own parts needs no permission.
@@ -43,7 +46,7 @@ class OfferedTool:
     """
 
     tool: Tool
-    run: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
+    run: Run
     needs_permission: bool = True
     resolve: Callable[[dict[str, Any]], tuple["OfferedTool", dict[str, Any]]] | None = None
 
@@ -72,6 +75,7 @@ class ToolRounds:
     ) -> None:
         self._turn = turn
         self._offered: dict[str, OfferedTool] = {}
+        self._by_hand: dict[str, OfferedTool] = {}
         self._access, self._permits, self._listener = access, permits, listener
         self._num_left = max_rounds
         self._work: asyncio.Task[None] | None = None  # that reads, or runs calls
@@ -98,6 +102,13 @@ class ToolRounds:
         self._num_read = self._num_shown = 0  # characters of it that the reader was given, and has told
         self._last: Output | None = None
         self._round: ToolRound | None = None  # that this part has become with its first call
+
+    def run_by_hand(self, tool: Tool, run: Run) -> None:
+        """The answer begins with a call that the user made, of a tool that the model need not know."""
+        (self._round,) = self._turn.rounds
+        self._last = Output("", "", finish_reason=FinishReason.STOP)
+        self._by_hand = {tool.name: OfferedTool(tool, run, needs_permission=False)}
+        self._work = spawn(self._run(self._round))
 
     # The model writes
 
@@ -274,7 +285,7 @@ class ToolRounds:
     async def _call(self, use: ToolUse) -> None:
         """Nothing that a tool does ends more than its call."""
         try:
-            offered = self._offered.get(use.tool)
+            offered = self._by_hand.pop(use.tool, None) or self._offered.get(use.tool)
             if offered is None:
                 raise ToolError(f"There is no tool {use.tool}. There are: {', '.join(self._offered)}.")
             arguments = read_arguments(use.arguments, offered.tool.parameters)
@@ -285,7 +296,7 @@ class ToolRounds:
                 return
             self._began[id(use)] = (offered.tool.name, monotonic())
             self._set(use, ToolState.RUNNING)
-            result = valid_unicode(await offered.run(arguments))[:MAX_KEPT_CHARS]
+            result = valid_unicode(await offered.run(use, arguments))[:MAX_KEPT_CHARS]
             self._note_time(use)
             if offered.needs_permission:  # Skein's own parts know how much to tell
                 use.num_told = await self._listener.num_told(result)

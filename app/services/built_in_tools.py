@@ -23,6 +23,7 @@ from app.storage.search import FOUND_END, FOUND_START
 from app.tools import web_page
 from app.tools.calculator import calculator_tool
 from app.tools.clock import clock_tool
+from app.tools.delegate import delegate_tool
 from app.tools.file_tools import FileTools
 from app.tools.server_config import BUILT_IN, RECALL
 from app.tools.tool import Result, Surroundings, Tool, ToolError
@@ -49,6 +50,7 @@ class BuiltInTools:
             self._search_tool(),
             self._recall_tool(),
             self._fetch_tool(),
+            delegate_tool(),
             *self._file_tools(),
         )
 

@@ -154,6 +154,7 @@ class Settings(BaseModel):
     tool_approvals: dict[str, Approval] = {}  # by "server/tool"; the others ask, or are harmless
     tool_folders: list[Path] = []  # below which the built-in tools may read files
     models_calling_in_text: list[str] = []  # names; a call that they write as text is one
+    max_task_depth: Annotated[int, Field(ge=1, le=2)] = 1  # 2: a task may hand out tasks, too
     max_tool_rounds: Annotated[int, Field(ge=1, le=1000)] = 20  # of calls within one answer
     max_shelf_share: Annotated[int, Field(ge=1, le=95)] = 75  # % of the context; a larger shelf is searched
     shelf_embedder: Path | None = None  # a GGUF whose vectors shelves are searched by, besides words

@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 DEFAULT_TIMEOUT_MS = 60_000
 MAX_NAME_CHARS = 40
 BUILT_IN = "skein"  # the server of the built-in tools
+HAND_OUT = f"{BUILT_IN}/delegate"  # the tool that hands out tasks, each in a fork of its chat
 RECALL = f"{BUILT_IN}/recall"  # the tool that searches what a summary of its chat stands for
 
 _PLACEHOLDER = re.compile(r"\$\{input:([^}]*)\}")

@@ -78,6 +78,11 @@ def text_of(result: Result) -> str:
     return text if isinstance(text, str) else json.dumps(result, ensure_ascii=False)
 
 
+async def run_by_its_chat(_arguments: Mapping[str, Any], _where: Surroundings) -> Result:
+    """In the place of a call, for a tool that needs more of the chat than a `Call` is told."""
+    raise ToolError("It is run by its chat.")
+
+
 class Approval(StrEnum):
     """The user's decision about a tool, for all chats."""
 

@@ -62,7 +62,7 @@ async def call(one: Tool, **arguments: Any) -> str:
 
 def test_keys_are_of_skein_and_names_can_be_told(built_in):
     keys = [tool.key for tool in built_in.tools]
-    names = ["time", "calculate", "search_chats", "recall", "fetch_page"]
+    names = ["time", "calculate", "search_chats", "recall", "fetch_page", "delegate"]
     assert keys == [f"skein/{name}" for name in names]
     assert all(tool.name.isidentifier() for tool in built_in.tools)
 

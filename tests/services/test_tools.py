@@ -66,7 +66,7 @@ async def until(condition: Callable[[], object]) -> None:
 async def test_built_in_tools_are_offered_when_chosen(qloop, service):
     assert names(service) == []
     assert names(service, "skein/time", "skein/none") == ["current_time"]
-    assert len(names(service, "skein/*")) == 5
+    assert len(names(service, "skein/*")) == 6
     (clock,) = service.offered(["skein/time"])
     assert "UTC" in await service.call(clock, {}, "chat")
 

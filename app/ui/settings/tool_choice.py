@@ -61,6 +61,10 @@ MAX_CHARS = 1_000
 _OWN = {  # whose own words, in English, are for models
     "time": (mark("Current time"), mark("The date and time, in your time zone or another.")),
     "calculate": (mark("Calculator"), mark("Computes exactly, also with fractions and large numbers.")),
+    "delegate": (
+        mark("Work on tasks side by side"),
+        mark("Hands out up to eight tasks at once, each in a fork of the chat."),
+    ),
     "recall": (mark("Recall earlier messages"), mark("Finds what a summary of the chat leaves out.")),
     "search_chats": (mark("Search chats"), mark("Finds messages in your other chats.")),
     "fetch_page": (mark("Fetch a web page"), mark("Reads a public page as text. Always asks.")),

@@ -1,0 +1,102 @@
+"""Tasks that a model hands out within an answer: each is another version of that answer, from the call on.
+
+So a task begins with the cells of the chat, and is kept, exported, shown and asked further as any branch is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from app.chats.chat import Turn, TurnState
+from app.chats.tool_use import ToolRound, ToolState, ToolUse
+from app.protocol.output import new_call_id
+from app.protocol.request import Role
+
+DELEGATE = "delegate"  # the tool
+MAX_TASKS = 8  # of one call
+MAX_CHARS, MAX_NAME_CHARS = 20_000, 60  # of one task, and of it where its result is told
+MAX_TOKENS, MAX_ROUNDS, MAX_SECONDS = 2_048, 8, 3_600  # of one task: its longest part, its calls, all of it
+DESCRIPTION = (
+    "Hand out up to eight tasks that do not need each other's results. Each is worked on by a copy of you "
+    "at the same time, which knows this conversation and has the same tools. Returns their answers."
+)
+PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "tasks": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "maxItems": MAX_TASKS,
+            "description": "what each copy is to do, in a sentence or two",
+        }
+    },
+    "required": ["tasks"],
+}
+BY_HAND = "Work on these tasks side by side:\n{tasks}"
+TOLD = "You are the copy for task {number} of {total}. Do this task alone, and answer with its result: {task}"
+NOT_HERE = "This call runs outside of the task."
+CUT = "\n[The rest of this answer is cut.]"
+_TROUBLE = {
+    TurnState.STOPPED: "[It was stopped before its end.]",
+    TurnState.STREAMING: "[It was stopped, since it took too long.]",
+    TurnState.FAILED: "[It failed: {notice}]",
+}
+
+
+def tasks_in(arguments: Mapping[str, Any]) -> list[str]:
+    """Raises ValueError, which tells the model what is wrong."""
+    tasks = arguments.get("tasks")
+    if not isinstance(tasks, list) or not all(isinstance(one, str) and one.strip() for one in tasks):
+        raise ValueError("The tasks must be a list of texts.")
+    if not 1 <= len(tasks) <= MAX_TASKS:
+        raise ValueError(f"There must be between 1 and {MAX_TASKS} tasks.")
+    return [one.strip()[:MAX_CHARS] for one in tasks]
+
+
+def task_turns(answer: Turn, use: ToolUse, tasks: Sequence[str]) -> list[Turn]:
+    """Versions of `answer`, whose last round has the call `use`. None has an answer yet."""
+    turns = []
+    for number, task in enumerate(tasks, start=1):
+        rounds = [one.copied() for one in answer.rounds]
+        told = TOLD.format(number=number, total=len(tasks), task=task)
+        for other in rounds[-1].uses:
+            other.state, other.result = ToolState.DONE, told if other.id == use.id else NOT_HERE
+            other.num_told = None
+        turns.append(Turn(Role.ASSISTANT, "", rounds=rounds, parent_id=answer.parent_id))
+    return turns
+
+
+def tasks_of(use: ToolUse, answer: Turn, versions: Iterable[Turn]) -> list[Turn]:
+    """The turns that work on the tasks of this call, in their order."""
+    if use.tool != DELEGATE:
+        return []
+    ids = ((one, {each.id for round_ in one.rounds for each in round_.uses}) for one in versions)
+    return [one for one, known in ids if one is not answer and use.id in known]
+
+
+def result_of(turn: Turn, num_chars: int | None = None) -> str:
+    """What its parent is told of its answer, of which so many characters are told."""
+    answer = turn.split.answer.strip()
+    if num_chars is not None and num_chars < len(answer):
+        answer = answer[:num_chars] + CUT
+    trouble = _TROUBLE.get(turn.state, "").format(notice=turn.notice)
+    return "\n".join(filter(None, (answer, trouble))) or "[It has no answer.]"
+
+
+def results_as_text(tasks: Sequence[str], results: Sequence[str]) -> str:
+    told = (
+        f"Task {number}: {task[:MAX_NAME_CHARS]}\n{result}"
+        for number, (task, result) in enumerate(zip(tasks, results, strict=True), start=1)
+    )
+    return "\n\n".join(told)
+
+
+def by_hand(tasks: Sequence[str]) -> tuple[Turn, Turn]:
+    """A message of the user's with these tasks, and an answer that hands them out."""
+    listed = "\n".join(f"{number}. {task}" for number, task in enumerate(tasks, start=1))
+    arguments = json.dumps({"tasks": list(tasks)}, ensure_ascii=False)
+    round_ = ToolRound(uses=[ToolUse(new_call_id(), DELEGATE, arguments)], is_whole=True)
+    return Turn(Role.USER, BY_HAND.format(tasks=listed)), Turn(Role.ASSISTANT, "", rounds=[round_])
