@@ -437,9 +437,13 @@ class ChatSession(QObject):
             self.answers.ask(answer, way_number=number, options=options, way_name=name)
         return tuple(answers)
 
+    @property
+    def can_hand_out(self) -> bool:
+        return not self._is_fixed and not self.chat.is_notebook and self._engine.takes_requests
+
     def hand_out(self, tasks: Sequence[str]) -> None:
         """Says that these tasks are to be worked on at the same time, each in a fork, and then summed up."""
-        if self._is_fixed or self.chat.is_notebook or not tasks or not self._engine.takes_requests:
+        if not tasks or not self.can_hand_out:
             return
         message, answer = by_hand(tasks)
         self._append(message)

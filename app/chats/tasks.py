@@ -77,6 +77,14 @@ def tasks_of(use: ToolUse, answer: Turn, versions: Iterable[Turn]) -> list[Turn]
     return [one for one, known in ids if one is not answer and use.id in known]
 
 
+def named_tasks(use: ToolUse) -> list[str]:
+    """As far as they can be read."""
+    try:
+        return tasks_in(json.loads(use.arguments))
+    except (ValueError, RecursionError, AttributeError):
+        return []
+
+
 def result_of(turn: Turn, num_chars: int | None = None) -> str:
     """What its parent is told of its answer, of which so many characters are told."""
     answer = turn.split.answer.strip()

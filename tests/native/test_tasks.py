@@ -1,4 +1,4 @@
-"""Tasks that a model hands out, on a real engine: each computes its own words, whatever its chat has computed."""
+"""Tasks that a model hands out, on a real engine: each computes its own words, whatever the chat has."""
 
 import asyncio
 import json
@@ -19,7 +19,9 @@ from tests.native.tiny_ggufs import write_tiny_gguf
 pytestmark = pytest.mark.native
 
 FAMILIES = ["llama", "qwen2vl", "gemma2", "gemma3", "gpt-oss", "lfm2", "nemotron_h", "qwen35", "mamba"]
-TRUNK = "The fair needs twelve stalls and a mill. " * 50  # 2,050 tokens: the tiny models have one for each byte
+TRUNK = (
+    "The fair needs twelve stalls and a mill. " * 50
+)  # 2,050 tokens: the tiny models have one for each byte
 TASKS = ["Count the stalls.", "Name the mills.", "Find a month.", "Who plays?"]
 CALL = json.dumps({"name": DELEGATE, "arguments": {"tasks": TASKS}})
 TEMPLATE_TOKENS = 64  # of a task, around its words

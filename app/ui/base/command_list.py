@@ -103,6 +103,11 @@ COMMANDS = {
         "A summary takes the place of what was said so far, for the model; the messages stay",
         needs="There must be an answer that is not summed up, and a loaded model with a chat template.",
     ),
+    "chat.tasks": Words(
+        "Split into &parallel tasks…",
+        "Have several tasks worked on at once, each in a fork of this chat",
+        needs="Load a model first, and wait for the running answer.",
+    ),
     "chat.fork": Words("&Fork chat", "Continue in a copy of this chat", "Ctrl+Shift+K"),
     "chat.settings": Words(
         "Chat s&ettings…", "System prompt, sampling and context of this chat", "Ctrl+Shift+L"

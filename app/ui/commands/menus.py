@@ -225,6 +225,7 @@ class Menus(QObject):
         )
         self.screenshot = new("chat.screenshot", parts.chats.take_screenshot)
         self.sum_up = new("chat.sum-up", parts.chats.sum_up)
+        self.hand_out = new("chat.tasks", parts.chats.hand_out)
         self._add(
             tr(frame.CHAT),
             self.stop,
@@ -235,6 +236,7 @@ class Menus(QObject):
             new("chat.attach", parts.chats.attach),
             self.screenshot,
             self.sum_up,
+            self.hand_out,
             new("chat.fork", partial(tabs.on_current, tabs.fork)),
             new("tab.window", tabs.toggle_window),
             new("chat.settings", partial(tabs.on_current, tabs.open_settings)),
@@ -267,6 +269,7 @@ class Menus(QObject):
             action.setEnabled(self._parts.chats.has_turns)
         self.screenshot.setEnabled(self._parts.chats.sees)
         self.sum_up.setEnabled(self._parts.chats.can_sum_up)
+        self.hand_out.setEnabled(self._parts.chats.can_hand_out)
         for action in (self.find, *self.find_again):
             action.setEnabled(self._parts.chats.can_find)
         self.reopen.setEnabled(self._parts.workspace.can_reopen)

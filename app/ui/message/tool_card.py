@@ -1,7 +1,9 @@
 """One call of a tool, folded to a line: the tool, what it was called with, its state. GUI thread."""
 
 import time
+from collections.abc import Callable
 from functools import partial
+from typing import cast
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -78,15 +80,41 @@ _RISK = mark("This tool can make changes. If always allowed, it runs in every ch
 _IS_TEXT = mark("The model wrote this call as text. Run it?")
 
 
+class CallDetails(QWidget):
+    """What an open card shows of its call in the place of arguments and result."""
+
+    height_changed = Signal()
+
+    @property
+    def is_empty(self) -> bool:
+        """There is nothing of it yet."""
+        raise NotImplementedError
+
+    def apply(self) -> bool:
+        """Whether its height may have changed."""
+        raise NotImplementedError
+
+    def arrange(self, width: int) -> int:
+        raise NotImplementedError
+
+    def text_parts(self) -> list[TextPart]:
+        raise NotImplementedError
+
+
+# What shows more of a call in its card, if anything does.
+DetailsOf = Callable[[ToolUse, QWidget], CallDetails | None]
+
+
 class ToolCard(QWidget):
-    """Open while it asks; else as the user left it."""
+    """Open while it asks, or runs with details; else as the user left it."""
 
     height_changed = Signal()
     decided = Signal(object, object)  # the ToolUse, a Decision
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, details_of: DetailsOf = lambda _use, _card: None) -> None:
         super().__init__(parent)
         self.use = ToolUse("", "")
+        self._details_of, self.details = details_of, cast(CallDetails | None, None)
         self._label = ToolLabel("")
         self._zoom = 0
         self._is_open: bool | None = None  # what the user chose; None: nothing yet
@@ -100,21 +128,41 @@ class ToolCard(QWidget):
 
     @property
     def is_open(self) -> bool:
-        return self.use.state is ToolState.ASKING if self._is_open is None else self._is_open
+        if self._is_open is not None:
+            return self._is_open
+        is_running = self.use.state is ToolState.RUNNING
+        return self.use.state is ToolState.ASKING or (is_running and self._has_details)
+
+    @property
+    def _has_details(self) -> bool:
+        return self.details is not None and not self.details.is_empty
 
     def apply(self, use: ToolUse, label: ToolLabel) -> bool:
         """Whether something has changed."""
         if use is not self.use:
             self.use, self._is_open = use, None
-        shown = (use, label, len(use.arguments), use.state, len(use.result))
+            self._drop_details()
+        self._make_details()
+        has_grown = self.details is not None and self.details.apply()
+        shown = (use, label, len(use.arguments), use.state, len(use.result), self._has_details)
         if shown == self._shown:
-            return False
+            return has_grown and self.is_open
         was_asking = bool(self._shown) and self._shown[3] is ToolState.ASKING  # type: ignore[index]
         if was_asking and use.state is not ToolState.ASKING:
             self._is_open = None
         self._shown, self._label = shown, label
         self._show_state()
         return True
+
+    def _make_details(self) -> None:
+        if self.details is None and (details := self._details_of(self.use, self)):
+            self.details = details
+            details.height_changed.connect(self.height_changed)
+
+    def _drop_details(self) -> None:
+        if self.details:
+            drop(self.details)
+            self.details = None
 
     def toggle(self) -> None:
         self.set_open(not self.is_open)
@@ -128,6 +176,8 @@ class ToolCard(QWidget):
     def text_parts(self) -> list[TextPart]:
         if not self.is_open:
             return []
+        if self.details and not self.details.isHidden():
+            return self.details.text_parts()
         views = [view for view in (self._arguments, self._result) if view and not view.isHidden()]
         return [part.under(number) for number, view in enumerate(views) for part in view.text_parts()]
 
@@ -151,6 +201,9 @@ class ToolCard(QWidget):
                 if view and not view.isHidden():
                     view.move(PADDING, y)
                     y += view.arrange(inner) + GAP
+            if self.details and not self.details.isHidden():
+                self.details.move(PADDING, y)
+                y += self.details.arrange(inner) + GAP
             y = self._arrange_question(y, inner) + 2
         self.setFixedSize(width, y)
         return y
@@ -177,8 +230,11 @@ class ToolCard(QWidget):
         use, is_open = self.use, self.is_open
         is_asking = use.state is ToolState.ASKING
         self.header.apply(use, self._label, is_open)
-        self._show_arguments(is_open and (has_arguments(use) or is_asking))
-        self._show_result(is_open and bool(use.result))
+        has_details = self._has_details
+        if self.details:
+            self.details.setVisible(is_open and has_details)
+        self._show_arguments(is_open and not has_details and (has_arguments(use) or is_asking))
+        self._show_result(is_open and not has_details and bool(use.result))
         if is_asking:
             self._make_question()
         if is_asking and self.isVisible() and QAccessible.isActive():

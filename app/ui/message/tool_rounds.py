@@ -14,7 +14,7 @@ from app.ui.base.frame_budget import frame_budget
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.markdown_column import discard
 from app.ui.message.text_part import TextPart
-from app.ui.message.tool_card import ToolCard
+from app.ui.message.tool_card import DetailsOf, ToolCard
 from app.ui.message.tool_words import Naming, label_of
 
 GAP = 10
@@ -28,6 +28,7 @@ class ToolRoundsView(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.naming: Naming = lambda _name: None
+        self.details_of: DetailsOf = lambda _use, _card: None
         self._zoom = 0
         self._is_plain = False
         self._rounds: Sequence[ToolRound] = ()
@@ -119,7 +120,7 @@ class ToolRoundsView(QWidget):
         return body
 
     def new_card(self) -> ToolCard:
-        card = ToolCard(self)
+        card = ToolCard(self, self.details_of)
         card.set_zoom(self._zoom)
         card.height_changed.connect(self.height_changed)
         card.decided.connect(self.decided)

@@ -104,6 +104,8 @@ def has_arguments(use: ToolUse) -> bool:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        value = " · ".join(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text[:MAX_SUMMARY_CHARS]
 

@@ -77,6 +77,21 @@ class ChatCommands(QObject):
         if self._tabs.current:
             self._tabs.current.session.sum_up()
 
+    @property
+    def can_hand_out(self) -> bool:
+        return self._tabs.current is not None and self._tabs.current.session.can_hand_out
+
+    def hand_out(self) -> None:
+        """Asks for the tasks first."""
+        if not self.can_hand_out or not (view := self._tabs.current):
+            return
+        from app.ui.tabs.tasks_dialog import TasksDialog
+
+        dialog = TasksDialog("", self._tabs.window())
+        dialog.chosen.connect(view.session.hand_out)
+        dialog.open()
+        dialog.text.setFocus()
+
     def copy_last_answer(self) -> None:
         turns = self._tabs.current.session.chat.turns if self._tabs.current else []
         answers = (turn for turn in reversed(turns) if turn.role is Role.ASSISTANT)

@@ -259,6 +259,7 @@ class ChatView(QWidget):
         self.transcript.edited.connect(self._on_edited)
         self.transcript.edit_left.connect(self._on_edited)
         self.transcript.decided.connect(self.session.decide)
+        self.transcript.task_stopped.connect(self.session.stop_task)
         self.transcript.picture_opened.connect(self._on_picture_opened)
         self.transcript.media_saved.connect(self._on_media_saved)
         self.composer.editor.paged.connect(

@@ -4,6 +4,8 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QToolTip, QWidget
 
 from app.chats.chat import Turn, TurnState
+from app.chats.tasks import DELEGATE
+from app.chats.tool_use import ToolUse
 from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
 from app.look.words import mark, tr
@@ -28,6 +30,7 @@ from app.ui.transcript.answer_text import (
     usage_times,
 )
 from app.ui.transcript.summary_card import SummaryCard
+from app.ui.transcript.task_columns import TaskColumns
 from app.ui.transcript.turn_actions import Place, TurnAction, TurnButtons
 from app.ui.transcript.turn_view import AnswerProgress, TurnView
 
@@ -64,6 +67,7 @@ class AnswerView(TurnView):
     summary_acted = Signal(object, object)  # a SummaryAction, the Turn
     summary_edited = Signal(object, str)  # the Turn, what its summary shall say
     turn_requested = Signal(object)  # the Turn to scroll to
+    task_stopped = Signal(object)  # the Turn that works on a task of this one
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
@@ -72,6 +76,7 @@ class AnswerView(TurnView):
         self.rounds = ToolRoundsView(self)
         self.rounds.height_changed.connect(self._emit_height_changed)
         self.rounds.decided.connect(self.decided)
+        self.rounds.details_of = self._task_columns
         self.body = AnswerBody(self)
         self.body.height_changed.connect(self._emit_height_changed)
         self.notice = PlainLabel(parent=self, tone="muted", wraps=True)
@@ -119,6 +124,15 @@ class AnswerView(TurnView):
         is_new = turn.summary and self.card.apply(turn.summary, self.place.summed_up, self._drafts, field)
         if is_new or was_hidden != self.card.isHidden():
             self.changed()
+
+    def _task_columns(self, use: ToolUse, card: QWidget) -> TaskColumns | None:
+        if use.tool != DELEGATE:
+            return None
+        columns = TaskColumns(use, self.turn, lambda: self.place, self.rounds.naming, self._zoom, card)
+        columns.opened.connect(lambda turn: self.version_requested.emit(self.turn, turn))
+        columns.stopped.connect(self.task_stopped)
+        columns.decided.connect(self.decided)
+        return columns
 
     def _new_card(self) -> SummaryCard:
         """When it is first needed: few answers have a summary below."""

@@ -1,6 +1,8 @@
 """All versions of the last answer side by side, to choose one of them. GUI thread."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -8,6 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.chats.branches import votes
 from app.chats.chat import Turn, TurnState
+from app.chats.tool_use import ToolRound
 from app.look.buttons import quiet_button
 from app.look.fonts import small_font, tabular
 from app.look.painted import paint_rounded
@@ -118,25 +121,36 @@ class CompareView(TurnView):
             column.show()
 
     def _arrange_text(self, width: int) -> int:
-        num_across = max(1, min(len(self.columns), (width + GAP) // (MIN_COLUMN + GAP)))
-        across = min(MAX_COLUMN, (width - (num_across - 1) * GAP) // num_across)
-        left = (width - num_across * across - (num_across - 1) * GAP) // 2
+        left = _columns_across(self.columns, width)[2]
         y, button = VOTE_HEIGHT + GAP // 2, self.close_button
         button.adjustSize()
         button.move(width - left - button.width(), (VOTE_HEIGHT - button.height()) // 2)
         self.vote.setGeometry(left, 0, max(0, button.x() - left - GAP), VOTE_HEIGHT)
         self.vote.setVisible(bool(self.vote.text()))
-        for begin in range(0, len(self.columns), num_across):
-            line = self.columns[begin : begin + num_across]
-            height = max(column.height_for(across) for column in line)
-            for number, column in enumerate(line):
-                column.arrange(across, height)
-                column.move(left + number * (across + GAP), y)
-            y += height + GAP
-        return max(0, y - GAP)
+        return arrange_columns(self.columns, width, y)
 
     def _save_label(self) -> str:
         return tr("Save as a new version")
+
+
+def _columns_across(columns: Sequence[AnswerColumn], width: int) -> tuple[int, int, int]:
+    """How many stand side by side, the width of each, and where the first begins."""
+    num_across = max(1, min(len(columns), (width + GAP) // (MIN_COLUMN + GAP)))
+    across = min(MAX_COLUMN, (width - (num_across - 1) * GAP) // num_across)
+    return num_across, across, (width - num_across * across - (num_across - 1) * GAP) // 2
+
+
+def arrange_columns(columns: Sequence[AnswerColumn], width: int, y: int) -> int:
+    """Side by side as far as they fit, from `y` on. Returns where they end."""
+    num_across, across, left = _columns_across(columns, width)
+    for begin in range(0, len(columns), num_across):
+        line = columns[begin : begin + num_across]
+        height = max(column.height_for(across) for column in line)
+        for number, column in enumerate(line):
+            column.arrange(across, height)
+            column.move(left + number * (across + GAP), y)
+        y += height + GAP
+    return max(0, y - GAP)
 
 
 def vote_text(answers: Iterable[Turn]) -> str:
@@ -173,15 +187,10 @@ class AnswerColumn(QWidget):
     def apply(self, place: Place, *, goes_on: bool) -> bool:
         """Whether its height may have changed. `goes_on`: the chat goes on from it."""
         turn = self.turn
-        number, total = place.number_of(turn), len(place.versions)
-        head = tr("Answer {number} of {total}", number=number, total=total)
-        self._head.setText(tr("{answer} · the chat goes on from it", answer=head) if goes_on else head)
         self._goes_on = goes_on
+        self._show_head(place)
         self.update()
-        self.setAccessibleName(self._head.text())
-        self.keep.setAccessibleName(tr("Keep answer {number}", number=number))
-        self.keep.setEnabled(not place.is_busy)
-        has_changed = self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING)
+        has_changed = self.rounds.apply(self._shown_rounds, turn.state is TurnState.STREAMING)
         shown = (len(turn.text), turn.reading, turn.state, turn.notice)
         if shown == self._shown:
             return has_changed
@@ -193,6 +202,18 @@ class AnswerColumn(QWidget):
         self._notice.setText(notice_line(turn))
         self._notice.set_tone("danger" if turn.state is TurnState.FAILED else "muted")
         return True
+
+    def _show_head(self, place: Place) -> None:
+        number, total = place.number_of(self.turn), len(place.versions)
+        head = tr("Answer {number} of {total}", number=number, total=total)
+        self._head.setText(tr("{answer} · the chat goes on from it", answer=head) if self._goes_on else head)
+        self.setAccessibleName(self._head.text())
+        self.keep.setAccessibleName(tr("Keep answer {number}", number=number))
+        self.keep.setEnabled(not place.is_busy)
+
+    @property
+    def _shown_rounds(self) -> list[ToolRound]:
+        return self.turn.rounds
 
     def show_progress(self, progress: AnswerProgress) -> None:
         turn = self.turn

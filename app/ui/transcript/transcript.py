@@ -55,6 +55,7 @@ class Transcript(QAbstractScrollArea):
     summary_acted = Signal(object, object)  # a SummaryAction, the Turn whose summary is meant
     summary_edited = Signal(object, str)  # the Turn, what its summary shall say
     decided = Signal(object, object)  # the ToolUse that asks, a Decision
+    task_stopped = Signal(object)  # the Turn that works on a task
     drawn = Signal()  # the views have changed or moved
 
     def __init__(
@@ -444,6 +445,7 @@ class Transcript(QAbstractScrollArea):
             view.summary_acted.connect(self.summary_acted)
             view.summary_edited.connect(self.summary_edited)
             view.turn_requested.connect(self.show_turn)
+            view.task_stopped.connect(self.task_stopped)
         if isinstance(view, CompareView):
             view.kept.connect(self.kept)
         return view
