@@ -38,7 +38,7 @@ from app.protocol.commands import Abort, Forget, NoteTool, Submit
 from app.protocol.load import name_at
 from app.protocol.model_names import title_of
 from app.protocol.output import NO_USAGE, FinishReason, Output, Usage
-from app.protocol.request import WAY, Message, Request
+from app.protocol.request import TASK, WAY, Message, Request
 from app.shelves.documents import before_citation, citation_grammar, ends_in_citation
 from app.system.said import said
 from app.tools.delegate import delegate_tool
@@ -299,7 +299,8 @@ class RunningAnswers(QObject):
         return " · ".join(filter(None, (title, answer.way_name)))
 
     def _chat_id_of(self, answer: RunningAnswer) -> str:
-        return f"{self._chat.id}{WAY}{answer.way_number}" if answer.way_number else self._chat.id
+        kind = TASK if answer.task_end else ""
+        return f"{self._chat.id}{WAY}{kind}{answer.way_number}" if answer.way_number else self._chat.id
 
     def _cite(self, answer: RunningAnswer, last: Output, numbers: Iterable[int]) -> None:
         """The answer goes on with the number of the passage it is from: small models seldom write it unasked.

@@ -35,8 +35,8 @@ PARAMETERS = {
     },
     "required": ["tasks"],
 }
-BY_HAND = "Work on these tasks side by side:\n{tasks}"
 TOLD = "You are the copy for task {number} of {total}. Do this task alone, and answer with its result: {task}"
+DONE = "These are the results of all tasks. Answer the user from them."
 NOT_HERE = "This call runs outside of the task."
 CUT = "\n[The rest of this answer is cut.]"
 _TROUBLE = {
@@ -95,11 +95,11 @@ def result_of(turn: Turn, num_chars: int | None = None) -> str:
 
 
 def results_as_text(tasks: Sequence[str], results: Sequence[str]) -> str:
-    told = (
+    told = [
         f"Task {number}: {task[:MAX_NAME_CHARS]}\n{result}"
         for number, (task, result) in enumerate(zip(tasks, results, strict=True), start=1)
-    )
-    return "\n\n".join(told)
+    ]
+    return "\n\n".join([*told, DONE])
 
 
 def by_hand(tasks: Sequence[str]) -> tuple[Turn, Turn]:
@@ -107,4 +107,4 @@ def by_hand(tasks: Sequence[str]) -> tuple[Turn, Turn]:
     listed = "\n".join(f"{number}. {task}" for number, task in enumerate(tasks, start=1))
     arguments = json.dumps({"tasks": list(tasks)}, ensure_ascii=False)
     round_ = ToolRound(uses=[ToolUse(new_call_id(), DELEGATE, arguments)], is_whole=True)
-    return Turn(Role.USER, BY_HAND.format(tasks=listed)), Turn(Role.ASSISTANT, "", rounds=[round_])
+    return Turn(Role.USER, listed), Turn(Role.ASSISTANT, "", rounds=[round_])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.look.words import mark, tr
-from app.protocol.request import FACTS, OTHER, PROJECT, SHELF, SUMMARY, TITLE, WAY
+from app.protocol.request import FACTS, OTHER, PROJECT, SHELF, SUMMARY, TASK, TITLE, WAY
 
 NO_TAB = mark("no tab")
 PROBE_ID = "probabilities "  # what the id begins with under which a place of an answer is looked up
@@ -28,6 +28,9 @@ def chat_name(chat_id: str, titles: Mapping[str, str]) -> str:
     chat_id, _, number = chat_id.partition(WAY)
     if number == SUMMARY:
         return tr("summary of {chat}", chat=chat_name(chat_id, titles))
+    if number.startswith(TASK):
+        number = number.removeprefix(TASK)
+        return tr("{chat}, task {number}", chat=chat_name(chat_id, titles), number=number)
     if number:
         return tr("{chat}, answer {number}", chat=chat_name(chat_id, titles), number=number)
     return tr(next((name for start, name in _COMPUTED.items() if chat_id.startswith(start)), NO_TAB))

@@ -61,6 +61,7 @@ PROJECT = "project "  # and that of a project's
 BEGINNINGS = (SHELF, PROJECT)
 OTHER = "other "  # and that of a chat in another window on the same engine, on another machine
 WAY = " way "  # between a chat's id and the number of one of several answers to one message
+TASK = "task "  # behind WAY, before the number of a task that an answer has handed out
 SUMMARY = "summary"  # in the place of that number: the chat's earlier turns are summed up there
 TITLE = " title"  # behind a chat's id: its title is written there
 FACTS = " facts"  # and facts of its project are proposed

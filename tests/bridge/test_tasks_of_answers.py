@@ -8,10 +8,10 @@ import pytest
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn, TurnState
-from app.chats.tasks import CUT, DELEGATE, MAX_TASKS, MAX_TOKENS, TOLD, tasks_of
+from app.chats.tasks import CUT, DELEGATE, DONE, MAX_TASKS, MAX_TOKENS, TOLD, tasks_of
 from app.chats.tool_use import Decision, ToolState, ToolUse
 from app.protocol.output import FinishReason, Output
-from app.protocol.request import WAY, Request, Role
+from app.protocol.request import TASK, WAY, Request, Role
 from app.tools.delegate import delegate_tool
 from app.tools.tool import Approval
 from tests.bridge.tool_fakes import FORMAT, FakeKit, FakeReaders, tool
@@ -21,7 +21,7 @@ STOP, ABORT, LENGTH, ERROR = FinishReason.STOP, FinishReason.ABORT, FinishReason
 
 @pytest.fixture
 def thread(load):
-    return load("starter.gguf")
+    return load(n_ctx=8192)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_each_task_is_a_fork_at_the_call_with_the_same_tools(qloop, sessio
     first, second = await hands_out(session, thread, "Read a.", "Read b.")
     asked = thread.submitted[0]
     chat_id = session.chat.id
-    assert [first.chat_id, second.chat_id] == [f"{chat_id}{WAY}1", f"{chat_id}{WAY}2"]
+    assert [first.chat_id, second.chat_id] == [f"{chat_id}{WAY}{TASK}{number}" for number in (1, 2)]
     assert first.messages[:1] == asked.messages
     assert first.messages[1].written == call_of("Read a.", "Read b.")
     assert first.messages[:2] == second.messages[:2], "they share all up to there"
@@ -95,7 +95,7 @@ async def test_their_answers_come_back_as_one_result(qloop, session, thread, wor
     await writes(thread, first, "A is old.")
     last = thread.submitted[-1]
     assert last.chat_id == session.chat.id
-    assert last.messages[-1].content == "Task 1: Read a.\nA is old.\n\nTask 2: Read b.\nB is new."
+    assert last.messages[-1].content == f"Task 1: Read a.\nA is old.\n\nTask 2: Read b.\nB is new.\n\n{DONE}"
     assert [one.text for one in children(session)] == ["A is old.", "B is new."]
     assert finished == []
     await writes(thread, last, "A is older.")
@@ -135,7 +135,7 @@ async def test_what_fails_or_is_stopped_says_so_in_the_result(qloop, session, th
     await writes(thread, requests[3], "", STOP)
     assert thread.submitted[-1].messages[-1].content == (
         "Task 1: a\n[It failed: No room.]\n\nTask 2: b\nhalf\n[It was stopped before its end.]\n\n"
-        "Task 3: c\nall\n\nTask 4: d\n[It has no answer.]"
+        f"Task 3: c\nall\n\nTask 4: d\n[It has no answer.]\n\n{DONE}"
     )
     assert session.chat.queue == []
 
@@ -185,15 +185,15 @@ async def test_long_answers_are_cut_to_their_share(qloop, session, thread, setti
         return max_tokens if len(text) > max_tokens else None
 
     monkeypatch.setattr("app.bridge.chat_tools.num_told", first_chars)
-    settings.max_tool_result_tokens = 240
+    settings.max_tool_result_tokens = 400
     first, second = await hands_out(session, thread, "a", "b")
     await writes(thread, first, "long " * 1_000)
     await writes(thread, second, "short")
     told = thread.submitted[-1].messages[-1].content
     begin, _, end = told.partition(CUT)
     assert begin.startswith("Task 1: a\nlong long")
-    assert len(begin) < 100
-    assert end == "\n\nTask 2: b\nshort"
+    assert len(begin) < 160
+    assert end == f"\n\nTask 2: b\nshort\n\n{DONE}"
 
 
 async def test_tasks_by_hand_are_not_asked_about_and_need_no_tool(qloop, session, thread, kit) -> None:
@@ -203,7 +203,7 @@ async def test_tasks_by_hand_are_not_asked_about_and_need_no_tool(qloop, session
     await settle()
     first, second = thread.submitted
     assert first.messages[0] == second.messages[0]
-    assert first.messages[0].content == "Work on these tasks side by side:\n1. Read a.\n2. Read b."
+    assert first.messages[0].content == "1. Read a.\n2. Read b."
     assert first.chat_params.tools == ""
     assert first.messages[-1].content == TOLD.format(number=1, total=2, task="Read a.")
     await writes(thread, first, "A.")
@@ -243,4 +243,4 @@ async def test_calls_of_many_at_once_are_not_mixed_up(qloop, session, thread, ki
         open_[number] = thread.submitted[-1]
         assert open_[number].chat_id == requests[number].chat_id
     told = thread.submitted[-1].messages[-1].content
-    assert told == "\n\n".join(f"Task {n + 1}: {n}\nanswer {n}" for n in range(4))
+    assert told == "\n\n".join([*(f"Task {n + 1}: {n}\nanswer {n}" for n in range(4)), DONE])

@@ -1,5 +1,6 @@
 """Calls of tools on disk: they come back, are found, and a damaged one costs no word of the answer."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.chats.chat import Chat, Turn, TurnState
+from app.chats.exports.skein import as_text
+from app.chats.imports.skein import chat_of
+from app.chats.tasks import DELEGATE, task_turns, tasks_of
 from app.chats.thinking import Split
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.output import Usage
@@ -128,3 +132,29 @@ async def test_what_grows_is_saved_and_an_older_state_never_comes_back(path) -> 
             use.result for one in state.rounds for use in one.uses
         ]
     await store.close()
+
+
+async def test_a_crash_in_the_middle_of_tasks_leaves_them_as_versions_of_the_answer(path) -> None:
+    chat = asked(ToolState.RUNNING)
+    answer, use = chat.turns[1], chat.turns[1].rounds[0].uses[0]
+    use.tool, answer.text, answer.state = DELEGATE, "", TurnState.STREAMING
+    tasks = task_turns(answer, use, ["a", "b"])
+    for turn, text, state in zip(tasks, ("A.", "B"), (TurnState.DONE, TurnState.STREAMING), strict=True):
+        turn.text, turn.state = text, state
+        chat.add_aside(turn)
+    await save(path, chat)
+    store = ChatStore(path)
+    await store.open()
+    kept = (await store.load()).chats["c"]
+    saved = await store.load_turns(kept)
+    await store.close()
+    kept.chat.turns, kept.chat.asides = saved.shown, saved.asides
+    back = kept.chat.turns[1]
+    found = tasks_of(back.rounds[0].uses[0], back, kept.chat.versions_of(back))
+    assert [(turn.text, turn.state) for turn in found] == [("A.", TurnState.DONE), ("B", TurnState.STOPPED)]
+    assert [turn.messages for turn in found] == [turn.messages for turn in tasks]
+    assert (back.state, back.rounds[0].uses[0].state) == (TurnState.STOPPED, ToolState.STOPPED)
+    (copy,) = [chat_of(json.loads(as_text(kept.chat)))]
+    again = copy.turns[1]
+    found = tasks_of(again.rounds[0].uses[0], again, copy.versions_of(again))
+    assert [turn.text for turn in found] == ["A.", "B"]
