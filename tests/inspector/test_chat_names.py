@@ -14,6 +14,7 @@ TITLES = {"sums": "Sums"}
         ("sums title", "title of Sums"),
         ("sums facts", "facts of Sums"),
         ("sums way 2", "Sums, answer 2"),
+        ("sums way task 2", "Sums, task 2"),
         ("probabilities 7f", "token probabilities"),
         ("reading 7f", "recomputed answer"),
         ("shelf 7f", "shelf"),

@@ -254,6 +254,11 @@ PAGES = (
                 mark("The most rounds of tool calls in one answer."),
             ),
             Setting(
+                "max_task_depth",
+                mark("Levels of tasks"),
+                mark("2: a task that works side by side with others may hand out tasks of its own."),
+            ),
+            Setting(
                 "max_tool_result_tokens",
                 mark("Maximum result length"),
                 mark("Tokens of a tool's result that the model gets at once; it can read the rest later."),

@@ -63,7 +63,7 @@ _OWN = {  # whose own words, in English, are for models
     "calculate": (mark("Calculator"), mark("Computes exactly, also with fractions and large numbers.")),
     "delegate": (
         mark("Work on tasks side by side"),
-        mark("Hands out up to eight tasks at once, each in a fork of the chat."),
+        mark("Hands out tasks, each in a fork of this chat."),
     ),
     "recall": (mark("Recall earlier messages"), mark("Finds what a summary of the chat leaves out.")),
     "search_chats": (mark("Search chats"), mark("Finds messages in your other chats.")),
