@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlsplit
 
 from app.bridge.chat_limits import ChatLimits
@@ -12,7 +13,7 @@ from app.chats.attachment import in_words
 from app.chats.chat import Chat
 from app.protocol.answer_format import NO_CHAT_PARAMS, ChatParams
 from app.protocol.media import Media, Senses
-from app.protocol.request import Message, Request
+from app.protocol.request import Message, Request, aside
 from app.tools.tool import Tool
 
 
@@ -65,3 +66,10 @@ class ChatRequests:
             num_summed_up=self._chat.num_summed_up(),
         )
         return self._shelf.before(request)
+
+    def aside(
+        self, messages: tuple[Message, ...], question: Message, mark: str, max_tokens: int, **changes: Any
+    ) -> Request:
+        """Asks something behind these messages, in a fork of the chat. `mark` is the end of the fork's id."""
+        chat_id = f"{self._chat.id}{mark}"
+        return aside(self.make((*messages, question), ""), max_tokens, chat_id=chat_id, **changes)

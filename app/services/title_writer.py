@@ -1,7 +1,6 @@
 """Has the model write a chat's title, while it is idle. GUI thread. Off by default."""
 
 import re
-import uuid
 
 from PySide6.QtCore import QObject
 
@@ -12,7 +11,6 @@ from app.chats.chat import Turn, TurnState
 from app.chats.thinking import split_thinking
 from app.chats.titles import title_from
 from app.protocol.request import TITLE, Message, Request, Role
-from app.protocol.sampling import SamplingParams
 from app.services.idle_writer import IdleWriter
 from app.settings.settings import Settings
 
@@ -39,7 +37,12 @@ class TitleWriter(IdleWriter):
         return is_first and not chat.title and self._settings.model_titles
 
     def _request_for(self, session: ChatSession) -> Request | None:
-        return request_for(session) if not session.chat.title and _is_short(session) else None
+        if session.chat.title or not _is_short(session):
+            return None
+        return session.requests.aside(
+            *(session.chat.messages(2), Message(Role.USER, WISH), TITLE, MAX_TOKENS),
+            template_variables='{"enable_thinking": false}',
+        )
 
     def _take(self, session: ChatSession, text: str) -> None:
         if title := written_title(text):
@@ -49,20 +52,6 @@ class TitleWriter(IdleWriter):
 def _is_short(session: ChatSession) -> bool:
     """A title is not worth a prefill of a long chat."""
     return sum(len(message.content) for message in session.chat.messages(2)) <= MAX_READ_CHARS
-
-
-def request_for(session: ChatSession) -> Request:
-    """A request that shares the chat's cells, and leaves none behind."""
-    chat = session.chat
-    return Request(
-        request_id=uuid.uuid4().hex,
-        chat_id=f"{chat.id}{TITLE}",
-        messages=(*session.requests.as_sent(chat.messages(2)), Message(Role.USER, WISH)),
-        sampling=SamplingParams(temperature=0.0),
-        max_tokens=MAX_TOKENS,
-        keep_cells=False,
-        template_variables='{"enable_thinking": false}',
-    )
 
 
 def written_title(text: str) -> str:
