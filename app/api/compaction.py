@@ -28,7 +28,7 @@ from app.protocol.output import Output, Usage
 from app.protocol.request import Message, Request, Role, aside
 
 GO_ON = {"role": "user", "content": "Go on."}  # where the user says nothing behind a summary
-OURS = (GO_ON, {"role": "user", "content": ASKED})
+OURS = (GO_ON, {"role": "user", "content": ASKED})  # the first of the user behind a compaction
 NOT_SUMMED_UP = "The conversation was not summed up. {}"
 NOT_COUNTED = "The server that runs the model does not tell how many tokens it has."
 ONE_TOO_LONG = "One message alone is too long to be summed up."
