@@ -3,6 +3,7 @@
 Knows neither widgets nor the database: the workspace keeps what changes, the widgets show it.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
@@ -496,8 +497,8 @@ class ChatSession(QObject):
         before, text = turn.summary, valid_unicode(text).strip()
         if self.summaries.turn is turn or before is None or not self.is_loaded:
             return
-        share = len(text) / max(len(before.text), 1)
-        changed = replace(before, text=text, notice="", num_tokens=round(before.num_tokens * share))
+        num_tokens = before.num_tokens if text == before.text.strip() else 0  # not known any more
+        changed = replace(before, text=text, notice="", num_tokens=num_tokens, created_at=time.time())
         turn.summary = changed if text else None
         self._emit_changed(turn)
 
@@ -527,10 +528,9 @@ class ChatSession(QObject):
             return
         if any(turn.summary for turn in turns[num_summed_up:]):  # it could not be used: once is enough
             return
-        known = turns[num_summed_up - 1].summary if num_summed_up else None
         # Else its prompt was longer than the next will be.
-        is_older = known is None or known.created_at < answer.created_at
-        if is_older and self._sums_up_unasked and turns[-1] is answer:
+        is_as_long = usage.num_summed_up == num_summed_up
+        if is_as_long and self._sums_up_unasked and turns[-1] is answer:
             self.sum_up()
 
     def _turn_before_full(self) -> Turn | None:

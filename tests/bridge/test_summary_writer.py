@@ -146,6 +146,12 @@ async def test_it_is_begun_once(qloop, session, thread) -> None:
     assert told(thread.submitted[-1])[:2] == [ASKED, "- one"]
 
 
+async def test_an_answer_knows_how_many_turns_were_summed_up_in_its_prompt(qloop, session, thread) -> None:
+    turn = await talk(session, thread, "one")
+    turn.summary = Summary("- one")
+    assert [(await talk(session, thread, "two")).usage.num_summed_up, turn.usage.num_summed_up] == [2, 0]
+
+
 async def test_one_that_could_not_be_used_is_not_begun_with_every_answer(qloop, session, thread) -> None:
     await talk(session, thread, "one", used=AT)
     await answer(thread, "- on", LENGTH, used=AT)
@@ -281,8 +287,10 @@ async def test_it_is_not_used_and_says_why(qloop, session, thread, text, reason,
     assert turn.summary.text == text.strip()
     assert (session.chat.num_summed_up() == 0) is bool(notice)
     if text.strip():
-        session.set_summary(turn, "Mine.")  # as the user wants it, whatever was wrong with it
-        assert (turn.summary.is_used, turn.summary.text) == (True, "Mine.")
+        session.set_summary(turn, text)  # as the user wants it, whatever was wrong with it
+        assert (turn.summary.is_used, turn.summary.num_tokens) == (True, generated)
+        session.set_summary(turn, "Mine.")  # nobody has counted that
+        assert (turn.summary.is_used, turn.summary.text, turn.summary.num_tokens) == (True, "Mine.", 0)
         session.set_summary(turn, " ")
         assert turn.summary is None
 

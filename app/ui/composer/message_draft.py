@@ -145,7 +145,7 @@ class MessageDraft(QObject):
         session = self._session
         # The slot of a notebook may hold more than is left of its text.
         holds_more = session.chat.is_notebook and not session.is_busy
-        used = num_used(session.chat.turns, None if holds_more else self._slot)
+        used = num_used(session.chat, None if holds_more else self._slot)
         held = num_held(self._slot)
         cached = used if self._is_hibernated else min(used, held)
         never_computed, draft = self._num_tokens((self._never_computed,)), self._count_of_draft()
@@ -157,6 +157,7 @@ class MessageDraft(QObject):
             tools=self._num_tools,
             are_tools_listed=self._are_tools_listed,
             is_estimated=not draft.is_exact,
+            is_used_estimated=bool(self._never_computed),
         )
 
     def _count_of_draft(self) -> TokenCount:
@@ -235,10 +236,7 @@ class MessageDraft(QObject):
     def _count(self) -> None:
         """Debounced: a text may be long, and keys come fast."""
         session = self._session
-        before = filter(None, (session.shelf.text, session.chat.system_prompt))
-        self._never_computed = (
-            never_computed(session.chat.turns, "\n\n".join(before)) if not session.is_busy else ""
-        )
+        self._never_computed = "" if session.is_busy else never_computed(session.chat, session.shelf)
         if session.shelf.is_searched:
             if self._finding:
                 self._finding.cancel()  # for a text that has changed since
