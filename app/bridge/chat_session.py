@@ -368,22 +368,17 @@ class ChatSession(QObject):
             self.answers.ask(self.chat.turns[-1], answer_start)
 
     def continue_answer(self) -> None:
-        """Continues the last answer, which ended early."""
+        """Continues the last answer, which ended early, also before its first word."""
         last = self.chat.turns[-1] if self.chat.turns else None
-        if last is None or last.role is not Role.ASSISTANT or last.is_empty or not self._can_ask_for(last):
+        if last is None or last.role is not Role.ASSISTANT or not self._can_ask_for(last):
             return
-        if not last.text and not last.rounds[-1].is_whole:  # it was stopped while it wrote a call
+        if not last.text and last.rounds and not last.rounds[-1].is_whole:  # it was stopped in a call
             last.text = last.rounds.pop().text
         self.answers.ask(last, last.text)
 
     def resume(self) -> None:
-        """Goes on with the last answer, if that was cut off, also before its first word."""
-        last = self.chat.turns[-1] if self.chat.turns else None
-        if last is None or last.state is not TurnState.STOPPED or not self._can_ask_for(last):
-            return
-        if last.is_empty:
-            self.answers.ask(last)
-        else:
+        """Goes on with the last answer, if that was cut off."""
+        if self.chat.turns and self.chat.turns[-1].state is TurnState.STOPPED:
             self.continue_answer()
 
     # Versions: an edited or regenerated turn keeps its former text as another version
@@ -490,6 +485,8 @@ class ChatSession(QObject):
     def sum_up_again(self, turn: Turn) -> None:
         """Has another summary written in the place of that of `turn`."""
         if self._can_be_summed_up and self.chat.shows(turn):
+            self.summaries.stop()
+            self._full = self._held_up_by(turn)
             self.summaries.write(turn, is_again=True)
 
     def set_summary(self, turn: Turn, text: str) -> None:
@@ -497,10 +494,12 @@ class ChatSession(QObject):
         before, text = turn.summary, valid_unicode(text).strip()
         if self.summaries.turn is turn or before is None or not self.is_loaded:
             return
+        full = self._held_up_by(turn) if text else None
         num_tokens = before.num_tokens if text == before.text.strip() else 0  # not known any more
         changed = replace(before, text=text, notice="", num_tokens=num_tokens, created_at=time.time())
         turn.summary = changed if text else None
         self._emit_changed(turn)
+        self._go_on_after(turn, full)
 
     def put_back_summary(self, turn: Turn, summary: Summary) -> None:
         """Undoes its removal, or that another one was written."""
@@ -551,6 +550,12 @@ class ChatSession(QObject):
             self.summaries.write(turn)
         return True
 
+    def _held_up_by(self, turn: Turn) -> Turn | None:
+        """The last answer, if it found no room since the summary of an earlier turn could not be used."""
+        is_unused = turn.summary is not None and turn.summary.notice and self.chat.turns[-1] is not turn
+        is_held_up = is_unused and self.is_full and self.chat.overflow is Overflow.SUM_UP
+        return self.chat.turns[-1] if is_held_up else None
+
     @Slot()
     def _on_summary_changed(self) -> None:
         if self._full and not self.summaries.is_busy:  # it was given up
@@ -562,17 +567,19 @@ class ChatSession(QObject):
         full, self._full = self._full, None
         self._emit_changed(turn)
         self.summed_up.emit(turn)
+        self._go_on_after(turn, full)
+
+    def _go_on_after(self, turn: Turn, full: Turn | None) -> None:
+        """The answer that was `full`, if there is one and the turn has a summary that makes room."""
         if full is None:
             return
-        is_last = full is self.chat.turns[-1] and not self.is_busy
-        if not (is_last and turn.used_summary and self._can_ask_for(full)):
-            self._held = list(self.chat.queue)
-            full.notice = together(full.notice, turn.summary.notice if turn.summary else "")
-            self._emit_changed(full)
-        elif full.is_empty:
-            self.answers.ask(full)
-        else:
+        if full is self.chat.turns[-1] and turn.used_summary and self._can_ask_for(full):
             self.continue_answer()
+            return
+        self._held = list(self.chat.queue)
+        why = turn.summary.notice if turn.summary else ""
+        full.notice = full.notice if why in full.notice else together(full.notice, why)
+        self._emit_changed(full)
 
     # Tools
 

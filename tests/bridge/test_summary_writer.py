@@ -228,6 +228,54 @@ async def test_without_a_summary_it_does_not_go_on_and_what_waits_is_held(
     assert told(thread.submitted[-1])[-1] == "three"
 
 
+async def full_in_vain(session, thread, text="", reason=ERROR) -> Turn:
+    """The turn whose summary was cut off, so that the last answer has no room."""
+    turn = await talk(session, thread, "one")
+    session.send("two")
+    session.send("three")
+    await answer(thread, text, reason, notice="The chat is full.", found_no_room=True)
+    await answer(thread, "- on", LENGTH, used=1_000)
+    assert (turn.summary.notice, session.is_busy) == (CUT_OFF, False)
+    return turn
+
+
+@pytest.mark.parametrize(("text", "reason"), [("", ERROR), ("1 2", LENGTH)])
+@pytest.mark.parametrize("is_edited", [True, False])
+async def test_an_answer_goes_on_once_the_summary_that_it_lacked_is_put_right(
+    qloop, session, thread, text, reason, is_edited
+) -> None:
+    turn = await full_in_vain(session, thread, text, reason)
+    if is_edited:
+        session.set_summary(turn, "- one")
+    else:
+        session.sum_up_again(turn)
+        assert not session.is_full  # it goes on by itself
+        await settle()
+        await answer(thread, "- one", used=1_000, generated=9)
+    await settle()
+    request, last = thread.submitted[-1], session.chat.turns[-1]
+    assert (told(request), request.answer_start or "") == ([ASKED, "- one", "two"], text)
+    await answer(thread, " 3")
+    assert (last.text, last.state, last.notice) == (f"{text} 3", TurnState.DONE, "")
+    assert [one.text for one in session.queue] == ["three"]  # which the user sends
+
+
+async def test_what_does_not_put_a_summary_right_asks_nothing(qloop, session, thread) -> None:
+    turn = await full_in_vain(session, thread)
+    last, num_asked = session.chat.turns[-1], len(thread.submitted)
+    notice = last.notice
+    assert notice.endswith(str(CUT_OFF))
+    session.sum_up_again(turn)
+    await settle()
+    await answer(thread, "- o", LENGTH, used=1_000)
+    assert last.notice == notice  # and not twice
+    session.set_summary(turn, "")
+    session.put_back_summary(turn, Summary("- one"))
+    session.set_summary(turn, "- two")  # it was used before
+    await settle()
+    assert (len(thread.submitted), session.is_busy) == (num_asked + 1, False)
+
+
 async def test_a_first_question_without_room_leaves_nothing_to_sum_up(qloop, session, thread) -> None:
     session.send("far too long")
     await answer(thread, "", ERROR, found_no_room=True)
