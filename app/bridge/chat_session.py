@@ -527,8 +527,7 @@ class ChatSession(QObject):
             return
         if any(turn.summary for turn in turns[num_summed_up:]):  # it could not be used: once is enough
             return
-        # Else its prompt was longer than the next will be.
-        is_as_long = usage.num_summed_up == num_summed_up
+        is_as_long = usage.num_summed_up == num_summed_up  # else its prompt was longer than the next will be
         if is_as_long and self._sums_up_unasked and turns[-1] is answer:
             self.sum_up()
 
@@ -656,14 +655,16 @@ class ChatSession(QObject):
         is_cut = self._breaks_off and reason is FinishReason.ABORT
         answer.state = TurnState.STREAMING if is_cut else _STATE_AFTER[reason]
         cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
-        answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
-        answer.overflowed = last.found_no_room and not self.chat.overflow.leaves_out
+        no_room = self.requests.too_large_before(last.usage.num_prompt_tokens) if last.found_no_room else ""
+        answer.notice = no_room or last.notice or cut or answer.notice  # which is known from the start
+        answer.overflowed = last.found_no_room and not no_room and not self.chat.overflow.leaves_out
         answer.model = answer.model or (self._engine.model.title if self._engine.model else "")
         self._emit_changed(answer)
         self.finished.emit(answer)
         if answer.overflowed and self._sums_up_unasked and self._sum_up_to_go_on(answer):
             return
-        self._sum_up_if_nearly_full(answer)
+        if not no_room:
+            self._sum_up_if_nearly_full(answer)
         if answer.state is not TurnState.DONE:
             self._held = list(self.chat.queue)
         else:

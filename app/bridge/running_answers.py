@@ -61,8 +61,7 @@ class RunningAnswer:
         turn = self.turn
         usage = next((output.usage for output in reversed(outputs) if output.usage != NO_USAGE), None)
         if usage:  # the last output of an engine that is gone has no usage
-            usage = replace(usage, num_summed_up=self.num_summed_up)
-            turn.usage = self.usage_before.followed_by(usage)
+            turn.usage = self.usage_before.followed_by(replace(usage, num_summed_up=self.num_summed_up))
         if (turn.is_empty or self.model_before) and any(output.text for output in outputs):
             turn.model, self.model_before = answered_by(self.model_before, model), ""
         if outputs[-1].finish_reason:

@@ -77,12 +77,7 @@ class SummaryWriter(QObject):
     @property
     def has_new(self) -> bool:
         """There is an answer that is not summed up."""
-        for turn in reversed(self._chat.turns):
-            if turn.used_summary:
-                return False
-            if _is_whole_answer(turn):
-                return True
-        return False
+        return any(map(_is_whole_answer, self._chat.turns[self._chat.num_summed_up() :]))
 
     def turn_for(self, turns: Sequence[Turn]) -> Turn | None:
         """The last of `turns` up to which there is something new to sum up, and room to do that."""
@@ -214,14 +209,13 @@ class SummaryWriter(QObject):
     @property
     def _so_far(self) -> Summary:
         model = self._engine.model
-        usage = self.usage
         return Summary(
             self._text.strip(),
             is_growing=True,
             former=self._before,
             model=model.title if model else "",
-            num_tokens=usage.num_generated_tokens,
-            num_replaced=usage.num_prompt_tokens,
+            num_tokens=self.usage.num_generated_tokens,
+            num_replaced=self.usage.num_prompt_tokens,
         )
 
 

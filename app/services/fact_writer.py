@@ -13,7 +13,6 @@ from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.chats.project import MAX_FACTS, MAX_PROPOSED, Fact, Project
-from app.chats.thinking import split_thinking
 from app.protocol.request import FACTS, Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.services.idle_writer import IdleWriter
@@ -66,10 +65,8 @@ class FactWriter(IdleWriter):
 
 def written_facts(text: str) -> list[str]:
     """The model's list, which some write as a block of code; none if it is not whole."""
-    answer = split_thinking(text)
-    said = "" if answer.is_thinking else answer.answer
     try:
-        found = json.loads(said[said.find("[") : said.rfind("]") + 1])
+        found = json.loads(text[text.find("[") : text.rfind("]") + 1])
     except (ValueError, RecursionError):
         return []
     return [each for each in found if isinstance(each, str)][:MAX_WRITTEN]

@@ -8,7 +8,6 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
-from app.chats.thinking import split_thinking
 from app.chats.titles import title_from
 from app.protocol.request import TITLE, Message, Request, Role
 from app.services.idle_writer import IdleWriter
@@ -37,7 +36,8 @@ class TitleWriter(IdleWriter):
         return is_first and not chat.title and self._settings.model_titles
 
     def _request_for(self, session: ChatSession) -> Request | None:
-        if session.chat.title or not _is_short(session):
+        num_chars = sum(len(message.content) for message in session.chat.messages(2))
+        if session.chat.title or num_chars > MAX_READ_CHARS:  # it is not worth a prefill of a long chat
             return None
         return session.requests.aside(
             *(session.chat.messages(2), Message(Role.USER, WISH), TITLE, MAX_TOKENS),
@@ -49,14 +49,7 @@ class TitleWriter(IdleWriter):
             session.suggest_title(title)
 
 
-def _is_short(session: ChatSession) -> bool:
-    """A title is not worth a prefill of a long chat."""
-    return sum(len(message.content) for message in session.chat.messages(2)) <= MAX_READ_CHARS
-
-
 def written_title(text: str) -> str:
-    """The model's title without thinking, quotes and the like; "" if nothing else is left."""
-    answer = split_thinking(text)
-    said = "" if answer.is_thinking else answer.answer
-    line = next((line for line in said.splitlines() if line.strip(_QUOTES)), "")
+    """The model's title without quotes and the like; "" if nothing else is left."""
+    line = next((line for line in text.splitlines() if line.strip(_QUOTES)), "")
     return title_from(_PREAMBLE.sub("", line.strip(_QUOTES)).strip(_QUOTES)) if line else ""

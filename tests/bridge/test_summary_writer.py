@@ -5,15 +5,17 @@ from itertools import pairwise
 
 import pytest
 
+from app.bridge.chat_requests import PROJECT_TOO_LARGE
 from app.bridge.chat_session import ChatSession
 from app.bridge.model_engine import ENGINE_GONE
 from app.bridge.summary_writer import AGAIN, NOT_WRITTEN, WANTED_TOOL
 from app.chats.chat import Turn, TurnState
+from app.chats.project import Fact, Project
 from app.chats.summary import ASKED, CUT_OFF, EMPTY, TOO_LONG, WISH, Summary, wish
 from app.protocol.answer_format import ToolChoice
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import SUMMARY, WAY, Message, Overflow, Role
-from app.system.said import together
+from app.system.said import said, together
 from tests.bridge.tool_fakes import FORMAT, FakeKit, FakeReaders, tool
 
 STOP, LENGTH, ABORT, ERROR = FinishReason.STOP, FinishReason.LENGTH, FinishReason.ABORT, FinishReason.ERROR
@@ -281,6 +283,23 @@ async def test_a_first_question_without_room_leaves_nothing_to_sum_up(qloop, ses
     await answer(thread, "", ERROR, found_no_room=True)
     assert not session.summaries.is_busy
     assert session.way_on is Overflow.TRUNCATE_MIDDLE
+
+
+async def test_a_project_that_takes_all_the_room_is_named_as_the_cause(
+    qloop, session, thread, workspace
+) -> None:
+    project = Project("Boat", instructions="Be brief. " * 4_000, facts=(Fact("It is 9 m long."),))
+    await talk(session, thread, "one")  # that there is something to sum up is no help
+    session.place(folder="Boat")
+    workspace.shelves.project_of = {"Boat": project}.get
+    for needed, is_named in ((ROOM - 50, False), (ROOM + 50, True)):
+        session.send("two")
+        await answer(thread, "", ERROR, needed, notice="The chat is full.", found_no_room=True)
+        last = session.chat.turns[-1]
+        figures = {"tokens": needed - 3, "instructions": needed - 14, "limit": ROOM}
+        assert (last.notice == said(PROJECT_TOO_LARGE, **figures)) is is_named, last.notice
+        assert (session.summaries.is_busy, last.overflowed) == (not is_named, not is_named)
+        session.stop()
 
 
 async def test_the_way_on_of_a_full_chat_that_may_not_sum_up_by_itself(qloop, session, thread) -> None:

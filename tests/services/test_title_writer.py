@@ -72,6 +72,16 @@ async def test_it_is_asked_with_what_the_chat_begins_with_so_that_its_cells_are_
     assert request.chat_params.tool_choice is ToolChoice.NONE
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [("<think>Hm.</think>\n\nAdding", "Adding"), ("<think>It never came to", "What is 34 + 21?")],
+)
+async def test_what_the_model_thinks_is_no_title(qloop, workspace, thread, text, title) -> None:
+    session = answer_first(workspace, thread)
+    thread.answer(await asked(thread, 2), text, FinishReason.STOP)
+    assert session.chat.display_title == title
+
+
 async def test_nobody_is_asked_unless_it_is_wanted(qloop, workspace, thread, settings) -> None:
     settings.model_titles = False
     answer_first(workspace, thread)
@@ -145,8 +155,6 @@ async def test_the_title_of_a_closed_chat_is_dropped(qloop, workspace, thread) -
         ("Adding two numbers.", "Adding two numbers"),
         ("\n**Title: “Adding”**\nand more", "Adding"),
         ("标题：《键值缓存》", "键值缓存"),
-        ("<think>Hm.</think>\n\nAdding", "Adding"),
-        ("<think>It never came to", ""),
         ('""', ""),
         ("", ""),
     ],
