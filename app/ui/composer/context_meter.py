@@ -71,8 +71,7 @@ def _num_measured(chat: Chat) -> int:
     since = summary.created_at if summary else -math.inf
     for index in range(len(chat.turns), begin, -1):
         turn = chat.turns[index - 1]
-        is_alike = turn.usage.num_summed_up == begin and turn.created_at > since
-        if turn.usage.num_prompt_tokens and is_alike:
+        if turn.usage.num_prompt_tokens and turn.usage.num_summed_up == begin and turn.created_at > since:
             return index
     return 0
 
