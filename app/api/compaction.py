@@ -7,7 +7,6 @@ the summary. One that is empty, cut off or too long is not used.
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
@@ -24,14 +23,12 @@ from app.api.errors import from_engine
 from app.api.json_body import AnyObject, json_response
 from app.api.state import client_of
 from app.chats.summary import ASKED, MAX_TOKENS, MIN_TOKENS, Summary, checked, max_tokens, messages_of, wish
-from app.protocol.answer_format import ToolChoice
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.output import Output, Usage
-from app.protocol.request import Message, Request, Role
-from app.protocol.sampling import SamplingParams
+from app.protocol.request import Message, Request, Role, aside
 
 GO_ON = {"role": "user", "content": "Go on."}  # where the user says nothing behind a summary
-OURS = (GO_ON, {"role": "user", "content": ASKED})
+OURS = (GO_ON, {"role": "user", "content": ASKED})  # the first of the user behind a compaction
 NOT_SUMMED_UP = "The conversation was not summed up. {}"
 NOT_COUNTED = "The server that runs the model does not tell how many tokens it has."
 ONE_TOO_LONG = "One message alone is too long to be summed up."
@@ -101,16 +98,20 @@ async def _summed_up(request: web.Request, asked: Request, instructions: str) ->
     messages, usages = asked.messages, tuple[Usage, ...]()
     first = len(list(takewhile(lambda one: one.role is Role.SYSTEM, messages)))
     least, end = first, len(messages)
+
+    def asking(most: int) -> Request:
+        question = Message(Role.USER, instructions) if instructions else wish(most)
+        return aside(replace(asked, messages=(*messages[:end], question)), most)
+
     while end > least:
-        num_tokens = await num_tokens_of(request, _asking(asked, messages[:end], instructions, MAX_TOKENS))
+        num_tokens = await num_tokens_of(request, asking(MAX_TOKENS))
         if num_tokens > n_ctx - MIN_TOKENS:  # half of them, with the results of their calls
             end = (least + end) // 2
             while messages[end].role is Role.TOOL:
                 end -= 1
             continue
         most = max_tokens(num_tokens, n_ctx - num_tokens)
-        asking = _asking(asked, messages[:end], instructions, most)
-        with ChatAnswers(request, client_of(request).answer(asking)) as chat:
+        with ChatAnswers(request, client_of(request).answer(asking(most))) as chat:
             [answer] = await chat.to_their_end()
         usage, text = answer.whole.usage, answer.message.content.strip()
         usages += (usage,)
@@ -123,25 +124,6 @@ async def _summed_up(request: web.Request, asked: Request, instructions: str) ->
         messages, least = (*before, *messages[end:]), len(before)
         end = len(messages)
     return Compaction("", (NOT_SUMMED_UP.format(ONE_TOO_LONG),), usages)
-
-
-def _asking(asked: Request, messages: tuple[Message, ...], instructions: str, most: int) -> Request:
-    """The tools stay in the prompt: without them it would be another one, to be computed anew."""
-    question = Message(Role.USER, instructions) if instructions else wish(most)
-    return replace(
-        asked,
-        request_id=uuid.uuid4().hex,
-        messages=(*messages, question),
-        sampling=SamplingParams(temperature=0.0),
-        chosen=("temperature",),
-        max_tokens=most,
-        stop=(),
-        num_logprobs=0,
-        keep_cells=False,
-        chat_params=replace(
-            asked.chat_params, tool_choice=ToolChoice.NONE, may_call=(), goes_on=False, reasoning_budget=0
-        ),
-    )
 
 
 async def answer_late(

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlsplit
 
 from app.bridge.chat_limits import ChatLimits
@@ -12,8 +13,14 @@ from app.chats.attachment import in_words
 from app.chats.chat import Chat
 from app.protocol.answer_format import NO_CHAT_PARAMS, ChatParams
 from app.protocol.media import Media, Senses
-from app.protocol.request import Message, Request
+from app.protocol.request import Message, Request, aside
+from app.system.said import said
 from app.tools.tool import Tool
+
+PROJECT_TOO_LARGE = (
+    "This project begins each chat with about {tokens:,} tokens, {instructions:,} of them instructions, the "
+    "others documents and facts, but {limit:,} fit. Shorten these, or load the model with a larger context."
+)
 
 
 class ChatRequests:
@@ -37,11 +44,9 @@ class ChatRequests:
     def as_sent(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """With words in the place of pictures and sounds that the model does not take."""
         senses = self.senses
-        if senses is None:
-            return tuple(messages)
 
         def is_taken(media: Media) -> bool:
-            return senses.takes(media.kind)
+            return senses is None or senses.takes(media.kind)
 
         # A long chat has thousands of messages, and hardly any has media.
         return tuple([in_words(one, is_taken) if one.media else one for one in messages])
@@ -65,3 +70,20 @@ class ChatRequests:
             num_summed_up=self._chat.num_summed_up(),
         )
         return self._shelf.before(request)
+
+    def too_large_before(self, num_needed: int) -> str:
+        """Which text is too large, if what its project says takes all the room of the `num_needed` tokens."""
+        text, project, limit = self._shelf.text, self._shelf.project, self._limits.room
+        num_others = sum(len(message.content) for message in self._chat.messages(-1))
+        num_tokens = num_needed * len(text) // max(len(text) + num_others, 1)
+        if project is None or num_tokens < limit:
+            return ""
+        num_of_instructions = num_tokens * len(project.instructions) // len(text)
+        return said(PROJECT_TOO_LARGE, tokens=num_tokens, limit=limit, instructions=num_of_instructions)
+
+    def aside(
+        self, messages: tuple[Message, ...], question: Message, mark: str, max_tokens: int, **changes: Any
+    ) -> Request:
+        """Asks something behind these messages, in a fork of the chat. `mark` is the end of the fork's id."""
+        chat_id = f"{self._chat.id}{mark}"
+        return aside(self.make((*messages, question), ""), max_tokens, chat_id=chat_id, **changes)

@@ -3,6 +3,7 @@
 Knows neither widgets nor the database: the workspace keeps what changes, the widgets show it.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -369,22 +370,17 @@ class ChatSession(QObject):
             self.answers.ask(self.chat.turns[-1], answer_start)
 
     def continue_answer(self) -> None:
-        """Continues the last answer, which ended early."""
+        """Continues the last answer, which ended early, also before its first word."""
         last = self.chat.turns[-1] if self.chat.turns else None
-        if last is None or last.role is not Role.ASSISTANT or last.is_empty or not self._can_ask_for(last):
+        if last is None or last.role is not Role.ASSISTANT or not self._can_ask_for(last):
             return
-        if not last.text and not last.rounds[-1].is_whole:  # it was stopped while it wrote a call
+        if not last.text and last.rounds and not last.rounds[-1].is_whole:  # it was stopped in a call
             last.text = last.rounds.pop().text
         self.answers.ask(last, last.text)
 
     def resume(self) -> None:
-        """Goes on with the last answer, if that was cut off, also before its first word."""
-        last = self.chat.turns[-1] if self.chat.turns else None
-        if last is None or last.state is not TurnState.STOPPED or not self._can_ask_for(last):
-            return
-        if last.is_empty:
-            self.answers.ask(last)
-        else:
+        """Goes on with the last answer, if that was cut off."""
+        if self.chat.turns and self.chat.turns[-1].state is TurnState.STOPPED:
             self.continue_answer()
 
     # Versions: an edited or regenerated turn keeps its former text as another version
@@ -503,6 +499,8 @@ class ChatSession(QObject):
     def sum_up_again(self, turn: Turn) -> None:
         """Has another summary written in the place of that of `turn`."""
         if self._can_be_summed_up and self.chat.shows(turn):
+            self.summaries.stop()
+            self._full = self._held_up_by(turn)
             self.summaries.write(turn, is_again=True)
 
     def set_summary(self, turn: Turn, text: str) -> None:
@@ -510,10 +508,12 @@ class ChatSession(QObject):
         before, text = turn.summary, valid_unicode(text).strip()
         if self.summaries.turn is turn or before is None or not self.is_loaded:
             return
-        share = len(text) / max(len(before.text), 1)
-        changed = replace(before, text=text, notice="", num_tokens=round(before.num_tokens * share))
+        full = self._held_up_by(turn) if text else None
+        num_tokens = before.num_tokens if text == before.text.strip() else 0  # not known any more
+        changed = replace(before, text=text, notice="", num_tokens=num_tokens, created_at=time.time())
         turn.summary = changed if text else None
         self._emit_changed(turn)
+        self._go_on_after(turn, full)
 
     def put_back_summary(self, turn: Turn, summary: Summary) -> None:
         """Undoes its removal, or that another one was written."""
@@ -541,10 +541,8 @@ class ChatSession(QObject):
             return
         if any(turn.summary for turn in turns[num_summed_up:]):  # it could not be used: once is enough
             return
-        known = turns[num_summed_up - 1].summary if num_summed_up else None
-        # Else its prompt was longer than the next will be.
-        is_older = known is None or known.created_at < answer.created_at
-        if is_older and self._sums_up_unasked and turns[-1] is answer:
+        is_as_long = usage.num_summed_up == num_summed_up  # else its prompt was longer than the next will be
+        if is_as_long and self._sums_up_unasked and turns[-1] is answer:
             self.sum_up()
 
     def _turn_before_full(self) -> Turn | None:
@@ -565,6 +563,12 @@ class ChatSession(QObject):
             self.summaries.write(turn)
         return True
 
+    def _held_up_by(self, turn: Turn) -> Turn | None:
+        """The last answer, if it found no room since the summary of an earlier turn could not be used."""
+        is_unused = turn.summary is not None and turn.summary.notice and self.chat.turns[-1] is not turn
+        is_held_up = is_unused and self.is_full and self.chat.overflow is Overflow.SUM_UP
+        return self.chat.turns[-1] if is_held_up else None
+
     @Slot()
     def _on_summary_changed(self) -> None:
         if self._full and not self.summaries.is_busy:  # it was given up
@@ -576,17 +580,19 @@ class ChatSession(QObject):
         full, self._full = self._full, None
         self._emit_changed(turn)
         self.summed_up.emit(turn)
+        self._go_on_after(turn, full)
+
+    def _go_on_after(self, turn: Turn, full: Turn | None) -> None:
+        """The answer that was `full`, if there is one and the turn has a summary that makes room."""
         if full is None:
             return
-        is_last = full is self.chat.turns[-1] and not self.is_busy
-        if not (is_last and turn.used_summary and self._can_ask_for(full)):
-            self._held = list(self.chat.queue)
-            full.notice = together(full.notice, turn.summary.notice if turn.summary else "")
-            self._emit_changed(full)
-        elif full.is_empty:
-            self.answers.ask(full)
-        else:
+        if full is self.chat.turns[-1] and turn.used_summary and self._can_ask_for(full):
             self.continue_answer()
+            return
+        self._held = list(self.chat.queue)
+        why = turn.summary.notice if turn.summary else ""
+        full.notice = full.notice if why in full.notice else together(full.notice, why)
+        self._emit_changed(full)
 
     # Tools
 
@@ -666,7 +672,8 @@ class ChatSession(QObject):
         self.finished.emit(answer)
         if answer.overflowed and self._sums_up_unasked and self._sum_up_to_go_on(answer):
             return
-        self._sum_up_if_nearly_full(answer)
+        if answer.overflowed or not last.found_no_room:  # else there is nothing that a summary would help
+            self._sum_up_if_nearly_full(answer)
         if answer.state is not TurnState.DONE:
             self._held = list(self.chat.queue)
         else:
@@ -680,8 +687,9 @@ class ChatSession(QObject):
         is_cut = self._breaks_off and reason is FinishReason.ABORT
         answer.state = TurnState.STREAMING if is_cut else _STATE_AFTER[reason]
         cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
-        answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
-        answer.overflowed = last.found_no_room and not self.chat.overflow.leaves_out
+        no_room = self.requests.too_large_before(last.usage.num_prompt_tokens) if last.found_no_room else ""
+        answer.notice = no_room or last.notice or cut or answer.notice  # which is known from the start
+        answer.overflowed = last.found_no_room and not no_room and not self.chat.overflow.leaves_out
         answer.model = answer.model or (self._engine.model.title if self._engine.model else "")
         self._emit_changed(answer)
 

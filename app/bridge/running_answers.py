@@ -55,6 +55,7 @@ class RunningAnswer:
     usage_before: Usage = NO_USAGE  # of the part that it continues
     is_submitted: bool = False  # the engine has been asked, and has not ended
     model_before: str = ""  # of the part that it continues, until it goes on
+    num_summed_up: int = 0  # turns that a summary stands for in its prompt
     thought_before_s: float = 0.0  # in the part that it continues
     way_number: int = 0  # of several answers to one message
     options: ChatOptions | None = None  # in place of the chat's own
@@ -76,7 +77,7 @@ class RunningAnswer:
         turn = self.turn
         usage = next((output.usage for output in reversed(outputs) if output.usage != NO_USAGE), None)
         if usage:  # the last output of an engine that is gone has no usage
-            turn.usage = self.usage_before.followed_by(usage)
+            turn.usage = self.usage_before.followed_by(replace(usage, num_summed_up=self.num_summed_up))
         if (turn.is_empty or self.model_before) and any(output.text for output in outputs):
             turn.model, self.model_before = answered_by(self.model_before, model), ""
         if outputs[-1].finish_reason:
@@ -230,6 +231,7 @@ class RunningAnswers(QObject):
         request = self._request_for(answer, answer_start, tools)
         if answer.task_end:
             request = replace(request, max_tokens=min(request.max_tokens or MAX_TOKENS, MAX_TOKENS))
+        answer.num_summed_up = request.num_summed_up
         if answer.way_number:  # beside the others, in a sequence of its own
             request = replace(request, chat_id=self._chat_id_of(answer), keep_cells=bool(tools))
         self._answers = {

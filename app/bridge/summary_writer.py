@@ -25,10 +25,9 @@ from app.bridge.tool_rounds import Listener, ToolRounds
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.summary import MAX_TOKENS, Summary, checked, max_tokens, unrepeated, wish
 from app.chats.thinking import Split, split_thinking
-from app.protocol.answer_format import ToolChoice
 from app.protocol.commands import Abort, Submit
 from app.protocol.output import NO_USAGE, FinishReason, Output
-from app.protocol.request import SUMMARY, WAY, Overflow, Request, Role
+from app.protocol.request import SUMMARY, WAY, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.system.said import said, together
 from app.tools.written_call import written_call
@@ -78,12 +77,7 @@ class SummaryWriter(QObject):
     @property
     def has_new(self) -> bool:
         """There is an answer that is not summed up."""
-        for turn in reversed(self._chat.turns):
-            if turn.used_summary:
-                return False
-            if _is_whole_answer(turn):
-                return True
-        return False
+        return any(map(_is_whole_answer, self._chat.turns[self._chat.num_summed_up() :]))
 
     def turn_for(self, turns: Sequence[Turn]) -> Turn | None:
         """The last of `turns` up to which there is something new to sum up, and room to do that."""
@@ -114,18 +108,8 @@ class SummaryWriter(QObject):
         room = (self._limits.room or MAX_TOKENS + num_before) - num_before - ROOM_TOKENS
         most = max_tokens(num_before, room)
         messages = self._chat.messages(end, but=turn)
-        request = self._requests.make((*messages, wish(most)), "")
-        request = replace(
-            request,
-            chat_id=f"{self._chat.id}{WAY}{SUMMARY}",
-            sampling=SamplingParams(temperature=AGAIN if is_again else 0.0),
-            chosen=("temperature",),
-            max_tokens=most,
-            overflow=Overflow.STOP,
-            keep_cells=False,
-            is_saved=False,
-            chat_params=replace(request.chat_params, tool_choice=ToolChoice.NONE, reasoning_budget=0),
-        )
+        sampling = SamplingParams(temperature=AGAIN if is_again else 0.0)
+        request = self._requests.aside(messages, wish(most), f"{WAY}{SUMMARY}", most, sampling=sampling)
         self.turn, self._before, self._turn_text = turn, turn.summary, turn.text
         self._is_again = is_again
         self._request_id = request.request_id
@@ -225,14 +209,13 @@ class SummaryWriter(QObject):
     @property
     def _so_far(self) -> Summary:
         model = self._engine.model
-        usage = self.usage
         return Summary(
             self._text.strip(),
             is_growing=True,
             former=self._before,
             model=model.title if model else "",
-            num_tokens=usage.num_generated_tokens,
-            num_replaced=usage.num_prompt_tokens,
+            num_tokens=self.usage.num_generated_tokens,
+            num_replaced=self.usage.num_prompt_tokens,
         )
 
 

@@ -132,7 +132,7 @@ class Usage:
     `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, those
     recomputed after a pause or with a shorter prompt, and rejected draft tokens. Of `num_drafted_tokens`
     draft tokens `num_kept_tokens` were accepted; `num_model_…` are those of the draft model among them, the
-    others come from prompt lookup.
+    others come from prompt lookup. `num_summed_up` turns had a summary in their place: the chat notes that.
     """
 
     num_prompt_tokens: int = 0
@@ -152,6 +152,7 @@ class Usage:
     decode_s: float = 0.0  # first token to last
     num_checkpoint_tokens: int = 0
     num_ahead_tokens: int = 0
+    num_summed_up: int = 0
 
     @property
     def num_cached_tokens(self) -> int:

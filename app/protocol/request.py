@@ -4,15 +4,16 @@ A program that asks for a thousand answers at once must not keep others from one
 within a program its connections.
 """
 
+import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from app.protocol.answer_format import NO_CHAT_PARAMS, ChatParams
+from app.protocol.answer_format import NO_CHAT_PARAMS, ChatParams, ToolChoice
 from app.protocol.errors import InvalidRequestError
 from app.protocol.json_object import read_object
 from app.protocol.media import Media
@@ -186,6 +187,29 @@ class Request:
     def is_beginning(self) -> bool:
         """It is what other chats begin with, and no chat of its own."""
         return bool(self.begins_as) and self.begins_as == self.chat_id
+
+
+def aside(request: Request, max_tokens: int, **changes: Any) -> Request:
+    """The last message, asked behind a chat that it is no part of: without reasoning, in cells for once.
+
+    The tools stay in the prompt: without them it would be another one, to be computed anew.
+    """
+    params = replace(
+        request.chat_params, tool_choice=ToolChoice.NONE, may_call=(), goes_on=False, reasoning_budget=0
+    )
+    asked: dict[str, Any] = {
+        "request_id": uuid.uuid4().hex,
+        "sampling": SamplingParams(temperature=0.0),
+        "chosen": ("temperature",),
+        "max_tokens": max_tokens,
+        "stop": (),
+        "num_logprobs": 0,
+        "overflow": Overflow.STOP,
+        "keep_cells": False,
+        "is_saved": False,
+        "chat_params": params,
+    }
+    return replace(request, **asked | changes)
 
 
 @lru_cache(maxsize=8)  # a request is copied several times, and a megabyte of variables takes 20 ms to read

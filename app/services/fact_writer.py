@@ -5,7 +5,6 @@ computed. What it proposes waits for the user: nothing is remembered unseen.
 """
 
 import json
-from dataclasses import replace
 
 from PySide6.QtCore import QObject
 
@@ -14,9 +13,7 @@ from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.chats.project import MAX_FACTS, MAX_PROPOSED, Fact, Project
-from app.chats.thinking import split_thinking
-from app.protocol.answer_format import ToolChoice
-from app.protocol.request import FACTS, Message, Overflow, Request, Role
+from app.protocol.request import FACTS, Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.services.idle_writer import IdleWriter
 from app.services.projects import Projects
@@ -54,18 +51,10 @@ class FactWriter(IdleWriter):
         if not self._is_wanted(session, answer) or answer.role is not Role.ASSISTANT:
             return None
         self._turn_id = answer.id
-        request = session.requests.make((*session.chat.messages(), Message(Role.USER, WISH)), "")
-        return replace(
-            request,
-            chat_id=f"{session.chat.id}{FACTS}",
+        return session.requests.aside(
+            *(session.chat.messages(), Message(Role.USER, WISH), FACTS, MAX_TOKENS),
             sampling=SamplingParams(temperature=0.0, json_schema=SCHEMA),
-            chosen=(),
-            max_tokens=MAX_TOKENS,
-            overflow=Overflow.STOP,
-            keep_cells=False,
-            is_saved=False,
             template_variables='{"enable_thinking": false}',
-            chat_params=replace(request.chat_params, tool_choice=ToolChoice.NONE),
         )
 
     def _take(self, session: ChatSession, text: str) -> None:
@@ -76,10 +65,8 @@ class FactWriter(IdleWriter):
 
 def written_facts(text: str) -> list[str]:
     """The model's list, which some write as a block of code; none if it is not whole."""
-    answer = split_thinking(text)
-    said = "" if answer.is_thinking else answer.answer
     try:
-        found = json.loads(said[said.find("[") : said.rfind("]") + 1])
+        found = json.loads(text[text.find("[") : text.rfind("]") + 1])
     except (ValueError, RecursionError):
         return []
     return [each for each in found if isinstance(each, str)][:MAX_WRITTEN]

@@ -12,12 +12,14 @@ from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
+from app.chats.thinking import split_thinking
 from app.protocol.commands import Abort, Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import SlotState, StepReport
 from app.protocol.request import FACTS, TITLE, Request
 
 IDLE_MS = 1_500  # without any answer being written
+_WRITTEN = (FinishReason.STOP, FinishReason.LENGTH)
 _RUNNING = (SlotState.PREFILL, SlotState.DECODE)
 
 
@@ -47,7 +49,7 @@ class IdleWriter(QObject):
         raise NotImplementedError
 
     def _take(self, session: ChatSession, text: str) -> None:
-        """All that the model has written."""
+        """What the model has written, without its thinking."""
         raise NotImplementedError
 
     @Slot(object, int)
@@ -93,8 +95,9 @@ class IdleWriter(QObject):
         if output.finish_reason:
             self._request = None
             session = self._workspace.session_of(self._asked_by)
-            if session and output.finish_reason in (FinishReason.STOP, FinishReason.LENGTH):
-                self._take(session, self._text)
+            answer, is_whole = split_thinking(self._text), output.finish_reason in _WRITTEN
+            if session and is_whole and not answer.is_thinking:
+                self._take(session, answer.answer)
             self._wait()
 
     @Slot()
@@ -106,15 +109,9 @@ class IdleWriter(QObject):
             session = self._workspace.session_of(self._asked_by)
             self._request = self._request_for(session) if session and session.chat.turns else None
         if self._request:
-            self._submit(self._request)
+            spawn(self._submit(self._request))
 
-    def _submit(self, request: Request) -> None:
-        if any(message.media for message in request.messages):
-            spawn(self._submit_with_files(request))
-        else:
-            self._engine.post(Submit(request))
-
-    async def _submit_with_files(self, request: Request) -> None:
+    async def _submit(self, request: Request) -> None:
         filled = await self._workspace.media.filled(request)
         if self._request is request:  # nothing has come in between
             self._engine.post(Submit(filled))

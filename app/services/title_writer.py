@@ -1,7 +1,6 @@
 """Has the model write a chat's title, while it is idle. GUI thread. Off by default."""
 
 import re
-import uuid
 
 from PySide6.QtCore import QObject
 
@@ -9,10 +8,8 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
-from app.chats.thinking import split_thinking
 from app.chats.titles import title_from
 from app.protocol.request import TITLE, Message, Request, Role
-from app.protocol.sampling import SamplingParams
 from app.services.idle_writer import IdleWriter
 from app.settings.settings import Settings
 
@@ -39,35 +36,20 @@ class TitleWriter(IdleWriter):
         return is_first and not chat.title and self._settings.model_titles
 
     def _request_for(self, session: ChatSession) -> Request | None:
-        return request_for(session) if not session.chat.title and _is_short(session) else None
+        num_chars = sum(len(message.content) for message in session.chat.messages(2))
+        if session.chat.title or num_chars > MAX_READ_CHARS:  # it is not worth a prefill of a long chat
+            return None
+        return session.requests.aside(
+            *(session.chat.messages(2), Message(Role.USER, WISH), TITLE, MAX_TOKENS),
+            template_variables='{"enable_thinking": false}',
+        )
 
     def _take(self, session: ChatSession, text: str) -> None:
         if title := written_title(text):
             session.suggest_title(title)
 
 
-def _is_short(session: ChatSession) -> bool:
-    """A title is not worth a prefill of a long chat."""
-    return sum(len(message.content) for message in session.chat.messages(2)) <= MAX_READ_CHARS
-
-
-def request_for(session: ChatSession) -> Request:
-    """A request that shares the chat's cells, and leaves none behind."""
-    chat = session.chat
-    return Request(
-        request_id=uuid.uuid4().hex,
-        chat_id=f"{chat.id}{TITLE}",
-        messages=(*session.requests.as_sent(chat.messages(2)), Message(Role.USER, WISH)),
-        sampling=SamplingParams(temperature=0.0),
-        max_tokens=MAX_TOKENS,
-        keep_cells=False,
-        template_variables='{"enable_thinking": false}',
-    )
-
-
 def written_title(text: str) -> str:
-    """The model's title without thinking, quotes and the like; "" if nothing else is left."""
-    answer = split_thinking(text)
-    said = "" if answer.is_thinking else answer.answer
-    line = next((line for line in said.splitlines() if line.strip(_QUOTES)), "")
+    """The model's title without quotes and the like; "" if nothing else is left."""
+    line = next((line for line in text.splitlines() if line.strip(_QUOTES)), "")
     return title_from(_PREAMBLE.sub("", line.strip(_QUOTES)).strip(_QUOTES)) if line else ""

@@ -11,6 +11,7 @@ import pytest
 from app.api import engine_client
 from app.api.as_chat import image_part, text_part
 from app.api.compaction import GO_ON, ONE_TOO_LONG
+from app.api.responses import INSTEAD
 from app.api.responses.output import user_item
 from app.chats.summary import ASKED, CUT_OFF, EMPTY, TOO_LONG
 from app.protocol.model import ModelInfo
@@ -467,8 +468,23 @@ async def test_a_response_whose_summary_cannot_be_used_answers_the_whole():
         assert [item["type"] for item in body["output"]] == ["message"]
         assert body["warnings"] == [f"The conversation was not summed up. {EMPTY}"]
         assert SAID in talker.prompts[1]
+
+
+@pytest.mark.parametrize(("summary", "why"), [("", EMPTY), ("Blah. " * 200, CUT_OFF)])
+async def test_a_model_that_cannot_sum_up_is_no_fault_of_the_caller_who_is_told_what_to_do(summary, why):
+    async with serving(Talker(summary)) as served:
         status, body = await served.post(f"{RESPONSES}/compact", {"input": ITEMS})
-        assert (status, body["error"]["message"]) == (400, f"The conversation was not summed up. {EMPTY}")
+        message = f"The conversation was not summed up. {why} {INSTEAD}"
+        assert (status, body["error"]["type"], body["error"]["message"]) == (500, "server_error", message)
+
+
+async def test_what_the_user_says_stays_though_it_reads_like_what_stands_behind_a_compaction():
+    async with serving(Talker()) as served:
+        _, first = await served.post(f"{RESPONSES}/compact", {"input": ITEMS})
+        more = [{"role": "assistant", "content": "Hi."}, ITEMS[0], {"role": "user", "content": GOES_ON}]
+        _, body = await served.post(f"{RESPONSES}/compact", {"input": [first["output"][-1], *more]})
+        told = [one["content"][0]["text"] for one in body["output"][:-1]]
+        assert told == [SAID, GOES_ON]
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,17 @@ from itertools import pairwise
 
 import pytest
 
+from app.bridge.chat_requests import PROJECT_TOO_LARGE
 from app.bridge.chat_session import ChatSession
 from app.bridge.model_engine import ENGINE_GONE
 from app.bridge.summary_writer import AGAIN, NOT_WRITTEN, WANTED_TOOL
 from app.chats.chat import Turn, TurnState
+from app.chats.project import Fact, Project
 from app.chats.summary import ASKED, CUT_OFF, EMPTY, TOO_LONG, WISH, Summary, wish
 from app.protocol.answer_format import ToolChoice
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import SUMMARY, WAY, Message, Overflow, Role
-from app.system.said import together
+from app.system.said import said, together
 from tests.bridge.tool_fakes import FORMAT, FakeKit, FakeReaders, tool
 
 STOP, LENGTH, ABORT, ERROR = FinishReason.STOP, FinishReason.LENGTH, FinishReason.ABORT, FinishReason.ERROR
@@ -158,6 +160,12 @@ async def test_it_is_begun_once(qloop, session, thread) -> None:
     assert told(thread.submitted[-1])[:2] == [ASKED, "- one"]
 
 
+async def test_an_answer_knows_how_many_turns_were_summed_up_in_its_prompt(qloop, session, thread) -> None:
+    turn = await talk(session, thread, "one")
+    turn.summary = Summary("- one")
+    assert [(await talk(session, thread, "two")).usage.num_summed_up, turn.usage.num_summed_up] == [2, 0]
+
+
 async def test_one_that_could_not_be_used_is_not_begun_with_every_answer(qloop, session, thread) -> None:
     await talk(session, thread, "one", used=AT)
     await answer(thread, "- on", LENGTH, used=AT)
@@ -236,11 +244,76 @@ async def test_without_a_summary_it_does_not_go_on_and_what_waits_is_held(
     assert told(thread.submitted[-1])[-1] == "three"
 
 
+async def full_in_vain(session, thread, text="", reason=ERROR) -> Turn:
+    """The turn whose summary was cut off, so that the last answer has no room."""
+    turn = await talk(session, thread, "one")
+    session.send("two")
+    session.send("three")
+    await answer(thread, text, reason, notice="The chat is full.", found_no_room=True)
+    await answer(thread, "- on", LENGTH, used=1_000)
+    assert (turn.summary.notice, session.is_busy) == (CUT_OFF, False)
+    return turn
+
+
+@pytest.mark.parametrize(("text", "reason"), [("", ERROR), ("1 2", LENGTH)])
+@pytest.mark.parametrize("is_edited", [True, False])
+async def test_an_answer_goes_on_once_the_summary_that_it_lacked_is_put_right(
+    qloop, session, thread, text, reason, is_edited
+) -> None:
+    turn = await full_in_vain(session, thread, text, reason)
+    if is_edited:
+        session.set_summary(turn, "- one")
+    else:
+        session.sum_up_again(turn)
+        assert not session.is_full  # it goes on by itself
+        await settle()
+        await answer(thread, "- one", used=1_000, generated=9)
+    await settle()
+    request, last = thread.submitted[-1], session.chat.turns[-1]
+    assert (told(request), request.answer_start or "") == ([ASKED, "- one", "two"], text)
+    await answer(thread, " 3")
+    assert (last.text, last.state, last.notice) == (f"{text} 3", TurnState.DONE, "")
+    assert [one.text for one in session.queue] == ["three"]  # which the user sends
+
+
+async def test_what_does_not_put_a_summary_right_asks_nothing(qloop, session, thread) -> None:
+    turn = await full_in_vain(session, thread)
+    last, num_asked = session.chat.turns[-1], len(thread.submitted)
+    notice = last.notice
+    assert notice.endswith(str(CUT_OFF))
+    session.sum_up_again(turn)
+    await settle()
+    await answer(thread, "- o", LENGTH, used=1_000)
+    assert last.notice == notice  # and not twice
+    session.set_summary(turn, "")
+    session.put_back_summary(turn, Summary("- one"))
+    session.set_summary(turn, "- two")  # it was used before
+    await settle()
+    assert (len(thread.submitted), session.is_busy) == (num_asked + 1, False)
+
+
 async def test_a_first_question_without_room_leaves_nothing_to_sum_up(qloop, session, thread) -> None:
     session.send("far too long")
     await answer(thread, "", ERROR, found_no_room=True)
     assert not session.summaries.is_busy
     assert session.way_on is Overflow.TRUNCATE_MIDDLE
+
+
+async def test_a_project_that_takes_all_the_room_is_named_as_the_cause(
+    qloop, session, thread, workspace
+) -> None:
+    project = Project("Boat", instructions="Be brief. " * 4_000, facts=(Fact("It is 9 m long."),))
+    await talk(session, thread, "one")  # that there is something to sum up is no help
+    session.place(folder="Boat")
+    workspace.shelves.project_of = {"Boat": project}.get
+    for needed, is_named in ((ROOM - 50, False), (ROOM + 50, True)):
+        session.send("two")
+        await answer(thread, "", ERROR, needed, notice="The chat is full.", found_no_room=True)
+        last = session.chat.turns[-1]
+        figures = {"tokens": needed - 3, "instructions": needed - 14, "limit": ROOM}
+        assert (last.notice == said(PROJECT_TOO_LARGE, **figures)) is is_named, last.notice
+        assert (session.summaries.is_busy, last.overflowed) == (not is_named, not is_named)
+        session.stop()
 
 
 async def test_the_way_on_of_a_full_chat_that_may_not_sum_up_by_itself(qloop, session, thread) -> None:
@@ -295,8 +368,10 @@ async def test_it_is_not_used_and_says_why(qloop, session, thread, text, reason,
     assert turn.summary.text == text.strip()
     assert (session.chat.num_summed_up() == 0) is bool(notice)
     if text.strip():
-        session.set_summary(turn, "Mine.")  # as the user wants it, whatever was wrong with it
-        assert (turn.summary.is_used, turn.summary.text) == (True, "Mine.")
+        session.set_summary(turn, text)  # as the user wants it, whatever was wrong with it
+        assert (turn.summary.is_used, turn.summary.num_tokens) == (True, generated)
+        session.set_summary(turn, "Mine.")  # nobody has counted that
+        assert (turn.summary.is_used, turn.summary.text, turn.summary.num_tokens) == (True, "Mine.", 0)
         session.set_summary(turn, " ")
         assert turn.summary is None
 

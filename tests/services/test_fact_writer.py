@@ -86,6 +86,15 @@ async def test_behind_the_chat_as_it_is_the_model_is_asked_and_the_user_has_the_
     assert [turn.text for turn in session.chat.turns] == ["Ann steers the boat.", "I see."]
 
 
+@pytest.mark.parametrize(
+    ("text", "facts"), [('<think>["Hm."]</think>\n\n["One."]', ["One."]), ('<think>["Hm."]', [])]
+)
+async def test_what_the_model_thinks_is_no_fact(qloop, workspace, thread, projects, text, facts) -> None:
+    answered(workspace, thread)
+    thread.answer(await asked(thread, 2), text, FinishReason.STOP)
+    assert projects.proposed == facts
+
+
 async def test_after_each_answer_but_not_for_what_is_no_project_or_wants_none(
     qloop, workspace, thread, projects
 ) -> None:
@@ -173,7 +182,6 @@ async def test_a_chat_that_was_closed_or_moved_is_asked_nothing(qloop, workspace
     ("text", "facts"),
     [
         ('["One.", "Two."]', ["One.", "Two."]),
-        ('<think>Hm.</think>\n\n["One."]', ["One."]),
         (json.dumps(list("abcdef")), ["a", "b", "c"]),
         ('["One.", 2, null, ["x"]]', ["One."]),
         ('```json\n["One."]\n```', ["One."]),
@@ -181,7 +189,6 @@ async def test_a_chat_that_was_closed_or_moved_is_asked_nothing(qloop, workspace
         ('["Cut off', []),
         ('{"fact": "x"}', []),
         ("] [", []),
-        ("<think>It never came to", []),
         ("[" * 100_000, []),
         ("", []),
     ],

@@ -2,11 +2,14 @@ import asyncio
 
 import pytest
 
+from app.chats.project import Project
+from app.protocol.answer_format import ToolChoice
 from app.protocol.output import FinishReason
 from app.protocol.report import CellUsage, SlotSnapshot, SlotState, StepReport
 from app.protocol.request import Message, Request, Role
 from app.services.title_writer import TitleWriter, written_title
 from tests.bridge.conftest import ScriptedThread
+from tests.bridge.tool_fakes import FakeKit, FakeReaders, tool
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +52,34 @@ async def test_after_the_first_answer_the_model_is_asked_and_its_cells_are_freed
     thread.answer(request, ' numbers."', FinishReason.STOP)
     assert session.chat.display_title == "Adding two numbers"
     assert [turn.text for turn in session.chat.turns] == ["What is 34 + 21?", "55"]
+
+
+async def test_it_is_asked_with_what_the_chat_begins_with_so_that_its_cells_are_used(
+    qloop, workspace, thread
+) -> None:
+    project = Project("Boat", "boat", instructions="Be brief.")
+    workspace.shelves.project_of = {"Boat": project}.get
+    workspace.tools.kit, workspace.tools.readers = FakeKit(tool("look")), FakeReaders()
+    session = workspace.new_chat("Boat")
+    session.set_tools(["fake/*"])
+    session.send("What is 34 + 21?")
+    first = thread.submitted[-1]
+    thread.answer(first, "55", FinishReason.STOP)
+    request = await asked(thread, 2)
+    assert request.messages[: len(first.messages)] == first.messages
+    assert request.begins_as == first.begins_as == "project boat"
+    assert request.chat_params.tools == first.chat_params.tools != ""
+    assert request.chat_params.tool_choice is ToolChoice.NONE
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [("<think>Hm.</think>\n\nAdding", "Adding"), ("<think>It never came to", "What is 34 + 21?")],
+)
+async def test_what_the_model_thinks_is_no_title(qloop, workspace, thread, text, title) -> None:
+    session = answer_first(workspace, thread)
+    thread.answer(await asked(thread, 2), text, FinishReason.STOP)
+    assert session.chat.display_title == title
 
 
 async def test_nobody_is_asked_unless_it_is_wanted(qloop, workspace, thread, settings) -> None:
@@ -124,8 +155,6 @@ async def test_the_title_of_a_closed_chat_is_dropped(qloop, workspace, thread) -
         ("Adding two numbers.", "Adding two numbers"),
         ("\n**Title: “Adding”**\nand more", "Adding"),
         ("标题：《键值缓存》", "键值缓存"),
-        ("<think>Hm.</think>\n\nAdding", "Adding"),
-        ("<think>It never came to", ""),
         ('""', ""),
         ("", ""),
     ],

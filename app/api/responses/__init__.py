@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from itertools import dropwhile
 
 from aiohttp import web
 
@@ -16,13 +17,15 @@ from app.api.as_chat import as_chat
 from app.api.chat_answer import count_prompt_tokens
 from app.api.chat_fields import ChatFields
 from app.api.compaction import OURS, answer_late, compact, shortened
-from app.api.errors import invalid
+from app.api.errors import ApiError
 from app.api.json_body import AnyObject, as_json, beside, json_response, read_fields
 from app.api.responses.fields import ResponseFields
 from app.api.responses.output import compaction_item, user_item
 from app.api.responses.response import Response, new_body, usage_json
 from app.api.responses.store import RESPONSES
 from app.api.state import model_name
+
+INSTEAD = "Send all of it, begin a new conversation, or have another model sum it up."
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -57,13 +60,14 @@ async def compacted(request: web.Request) -> web.Response:
     fields, messages, chat_fields = await _read(request)
     found = await compact(request, chat_fields, 0)
     if not found.text:
-        raise invalid(*found.warnings)
-    asked = [user_item(one["content"]) for one in messages if one["role"] == "user" and one not in OURS]
+        # Where it was asked, the model has failed, and not the caller.
+        raise ApiError(500 if found.usages else 400, " ".join((*found.warnings, INSTEAD)))
+    asked = dropwhile(OURS.__contains__, (one for one in messages if one["role"] == "user"))
     body = {
         "id": f"resp_{uuid.uuid4().hex}",
         "object": "response.compaction",
         "created_at": int(time.time()),
-        "output": [*asked, compaction_item(found.text)],
+        "output": [*(user_item(one["content"]) for one in asked), compaction_item(found.text)],
         "usage": usage_json(found.usages),
         **warnings_json(fields.warnings),
     }

@@ -1,17 +1,20 @@
 """The share of the context used by this chat and its draft, as a bar and numbers. GUI thread."""
 
+import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.chats.chat import Turn
+from app.bridge.chat_shelf import ChatShelf
+from app.chats.chat import Chat
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_table
 from app.look.tokens import current
 from app.look.words import mark, tr
+from app.protocol.output import NO_USAGE
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow
 
@@ -24,7 +27,6 @@ _FORECASTS = {
     Overflow.ROLLING_WINDOW: mark("The oldest turns will be left out to make room for this message."),
     Overflow.TRUNCATE_MIDDLE: mark("Turns in the middle will be left out to make room for this message."),
 }
-CHARS_PER_TOKEN = 4  # of turns whose prompt had no summary before them
 _MIDDLE_ALONE = mark("The middle of this message will be left out: about {draft} tokens, and {limit} fit.")
 _TOO_LONG_ALONE = mark(
     "This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose "
@@ -43,28 +45,35 @@ class ContextFigures:
     tools: int = 0  # of each prompt: what describes the tools that are on
     are_tools_listed: bool = False  # by name: their descriptions need too much
     is_estimated: bool = False  # the draft, for a model on another machine, or a very long one
+    is_used_estimated: bool = False  # some of it no prompt has had so far
 
     @property
     def total(self) -> int:
         return self.used + self.draft
 
 
-def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
+def num_used(chat: Chat, slot: SlotSnapshot | None) -> int:
     """While it is answered, what its slot will hold, else the total of its last answer.
 
     What was read ahead is the draft's, or of a text that is erased by now.
     """
     if slot is not None and slot.is_running:
         return num_held(slot) + slot.num_pending_tokens
-    usage_of = next((turn for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
-    num_tokens = usage_of.usage.num_prompt_tokens + usage_of.usage.num_generated_tokens if usage_of else 0
-    num_chars = 0  # behind the last summary
-    for turn in reversed(turns):
-        if summary := turn.used_summary:
-            is_older = usage_of is None or turn is usage_of or usage_of.created_at < summary.created_at
-            return summary.num_tokens + num_chars // CHARS_PER_TOKEN if is_older else num_tokens
-        num_chars += len(turn.message_text)
-    return num_tokens
+    num_measured = _num_measured(chat)
+    usage = chat.turns[num_measured - 1].usage if num_measured else NO_USAGE
+    return usage.num_prompt_tokens + usage.num_generated_tokens
+
+
+def _num_measured(chat: Chat) -> int:
+    """The turns up to the last answer whose prompt began as the next one will, if there is such an answer."""
+    begin = chat.num_summed_up()
+    summary = chat.turns[begin - 1].used_summary if begin else None
+    since = summary.created_at if summary else -math.inf
+    for index in range(len(chat.turns), begin, -1):
+        turn = chat.turns[index - 1]
+        if turn.usage.num_prompt_tokens and turn.usage.num_summed_up == begin and turn.created_at > since:
+            return index
+    return 0
 
 
 def num_held(slot: SlotSnapshot | None) -> int:
@@ -72,16 +81,13 @@ def num_held(slot: SlotSnapshot | None) -> int:
     return max(slot.pos_max + 1, slot.num_cells) if slot else 0
 
 
-def never_computed(turns: list[Turn], system_prompt: str = "") -> str:
-    """The text of the last turns that were never part of a prompt: inserted, edited or imported ones."""
-    texts: list[str] = []
-    for turn in reversed(turns):
-        if turn.usage.num_prompt_tokens:
-            break
-        texts.append(turn.message_text)
+def never_computed(chat: Chat, shelf: ChatShelf) -> str:
+    """What no prompt has had so far: the last turns, where they were inserted, edited or imported; or all."""
+    if begin := _num_measured(chat):
+        texts = [turn.message_text for turn in chat.turns[begin:]]
     else:
-        texts.append(system_prompt)
-    return "\n\n".join(filter(None, reversed(texts)))
+        texts = [shelf.text, *(message.content for message in chat.messages())]
+    return "\n\n".join(filter(None, texts))
 
 
 def figures_text(figures: ContextFigures) -> str:
@@ -100,13 +106,12 @@ def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
         does = tr(
             "tokens of each prompt list the tools by name: their descriptions need too much of the context"
         )
-    draft = count(figures.draft)
-    draft = tr("about {tokens}", tokens=draft) if figures.is_estimated else draft
+    draft = _about(figures.draft, is_estimated=figures.is_estimated)
     tools = ((tr("Tools"), count(figures.tools), does),)
     return (
         (
             tr("Used"),
-            count(figures.used),
+            _about(figures.used, is_estimated=figures.is_used_estimated),
             tr("tokens of the last prompt, its answer, and what was added since"),
         ),
         (tr("cached"), count(figures.cached), tr("of them are cached")),
@@ -114,6 +119,10 @@ def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
         *(tools if figures.tools else ()),
         (tr("Limit"), count(figures.limit), tr("tokens this chat can have")),
     )
+
+
+def _about(num_tokens: int, *, is_estimated: bool) -> str:
+    return tr("about {tokens}", tokens=count(num_tokens)) if is_estimated else count(num_tokens)
 
 
 def forecast(figures: ContextFigures, overflow: Overflow) -> str:

@@ -14,7 +14,7 @@ from app.attachments.refusal import Reason
 from app.bridge.chat_session import ChatSession
 from app.bridge.recorder import Recorder
 from app.bridge.tasks import spawn
-from app.bridge.token_counter import Counted, TokenCount
+from app.bridge.token_counter import Counted, TokenCount, estimated
 from app.chats.attachment import Attachment, with_attachments
 from app.look.file_dialog import choose_files
 from app.look.strip import Offer
@@ -79,6 +79,7 @@ class MessageDraft(QObject):
         self._show_waiting()
         self._num_tools = session.tools.num_tokens or 0
         self._are_tools_listed = session.tools.are_listed
+        self._never_computed = "" if session.is_busy else never_computed(session.chat, session.shelf)
         self.show_figures()
         self._count_timer.start()
 
@@ -145,18 +146,19 @@ class MessageDraft(QObject):
         session = self._session
         # The slot of a notebook may hold more than is left of its text.
         holds_more = session.chat.is_notebook and not session.is_busy
-        used = num_used(session.chat.turns, None if holds_more else self._slot)
-        held = num_held(self._slot)
-        cached = used if self._is_hibernated else min(used, held)
-        never_computed, draft = self._num_tokens((self._never_computed,)), self._count_of_draft()
+        used = num_used(session.chat, None if holds_more else self._slot)
+        cached = used if self._is_hibernated else min(used, num_held(self._slot))
+        counted, draft = self._num_tokens((self._never_computed,)), self._count_of_draft()
+        num_new = counted.number if counted else estimated(self._never_computed)
         return ContextFigures(
-            used=used + (never_computed.number if never_computed else 0) + (0 if used else self._num_tools),
+            used=used + num_new + (0 if used else self._num_tools),
             cached=cached,
             draft=draft.number,
             limit=session.context_limit(self._n_ctx),
             tools=self._num_tools,
             are_tools_listed=self._are_tools_listed,
             is_estimated=not draft.is_exact,
+            is_used_estimated=bool(self._never_computed),
         )
 
     def _count_of_draft(self) -> TokenCount:
@@ -235,10 +237,7 @@ class MessageDraft(QObject):
     def _count(self) -> None:
         """Debounced: a text may be long, and keys come fast."""
         session = self._session
-        before = filter(None, (session.shelf.text, session.chat.system_prompt))
-        self._never_computed = (
-            never_computed(session.chat.turns, "\n\n".join(before)) if not session.is_busy else ""
-        )
+        self._never_computed = "" if session.is_busy else never_computed(session.chat, session.shelf)
         if session.shelf.is_searched:
             if self._finding:
                 self._finding.cancel()  # for a text that has changed since

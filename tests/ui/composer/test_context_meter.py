@@ -1,3 +1,4 @@
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -6,7 +7,8 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.attachment import Attachment
-from app.chats.chat import Turn
+from app.chats.chat import Chat, Turn
+from app.chats.summary import ASKED, Summary
 from app.look.tokens import current
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
@@ -78,26 +80,42 @@ ANSWERED = [
     Turn(Role.USER, "Count"),
     Turn(Role.ASSISTANT, "1, 2", usage=Usage(num_prompt_tokens=100, num_generated_tokens=42)),
 ]
+
+
+def chat_of(*more: Turn) -> Chat:
+    return Chat(turns=[*ANSWERED, *more])
+
+
+class Shelf:
+    def __init__(self, text: str) -> None:
+        self._text, self.num_read = text, 0
+
+    @property
+    def text(self) -> str:
+        self.num_read += 1
+        return self._text
+
+
 WARM = SlotSnapshot(0, SlotState.WARM, pos_min=0, pos_max=411)
 
 
 def test_the_last_answer_tells_what_its_chat_uses() -> None:
-    assert num_used(ANSWERED, None) == 142
-    assert num_used(ANSWERED, WARM) == 142  # the slot may hold another version
-    assert num_used([*ANSWERED, Turn(Role.USER, "And?"), Turn(Role.ASSISTANT, "")], None) == 142
+    assert num_used(chat_of(), None) == 142
+    assert num_used(chat_of(), WARM) == 142  # the slot may hold another version
+    assert num_used(chat_of(Turn(Role.USER, "And?"), Turn(Role.ASSISTANT, "")), None) == 142
 
 
 def test_a_slot_at_work_tells_what_it_will_hold() -> None:
     prefill = SlotSnapshot(0, SlotState.PREFILL, pos_min=0, pos_max=99, num_pending_tokens=300)
-    assert num_used(ANSWERED, prefill) == 400
+    assert num_used(chat_of(), prefill) == 400
 
 
 def test_what_was_read_ahead_is_the_drafts_and_counts_there_alone() -> None:
     for state in (SlotState.WARM, SlotState.AHEAD):
         ahead = SlotSnapshot(0, state, pos_min=0, pos_max=411, num_pending_tokens=30)
-        assert num_used([], ahead) == 0
-        assert num_used([Turn(Role.USER, "a note")], ahead) == 0  # it counts as never computed
-        assert num_used(ANSWERED, ahead) == 142
+        assert num_used(Chat(), ahead) == 0
+        assert num_used(Chat(turns=[Turn(Role.USER, "a note")]), ahead) == 0  # it counts as never computed
+        assert num_used(chat_of(), ahead) == 142
 
 
 def test_what_no_answer_has_read_is_still_to_be_computed() -> None:
@@ -105,10 +123,39 @@ def test_what_no_answer_has_read_is_still_to_be_computed() -> None:
         Turn(Role.USER, "a note", attachments=(Attachment("a.txt", "text"),)),
         Turn(Role.ASSISTANT, "mine"),
     ]
-    assert never_computed([*ANSWERED, *inserted]) == "File: a.txt\n```\ntext\n```\n\na note\n\nmine"
-    assert never_computed(ANSWERED, "Be short.") == ""
-    assert never_computed(inserted[1:], "Be short.") == "Be short.\n\nmine"
-    assert never_computed([]) == ""
+    shelf, own = Shelf("From a file."), chat_of(*inserted)
+    assert never_computed(own, shelf) == "File: a.txt\n```\ntext\n```\n\na note\n\nmine"
+    assert never_computed(chat_of(), shelf) == ""
+    assert shelf.num_read == 0  # it may be long
+    chat = Chat(turns=inserted[1:], system_prompt="Be short.")
+    assert never_computed(chat, shelf) == "From a file.\n\nBe short.\n\nmine"
+    assert never_computed(Chat(), Shelf("")) == ""
+
+
+def answer(text: str, used: int, *, num_summed_up: int = 0) -> list[Turn]:
+    usage = Usage(num_prompt_tokens=used, num_summed_up=num_summed_up)
+    return [Turn(Role.USER, f"{text}?"), Turn(Role.ASSISTANT, text, usage=usage)]
+
+
+def test_behind_a_new_summary_all_of_the_next_prompt_is_counted_until_it_was_read() -> None:
+    """With the system prompt and the shelf, and again where the summary is edited or taken away."""
+    chat = chat_of(*answer("Six", 6_000), *answer("Go", 6_100))
+    chat.system_prompt = "Be short."
+    six, shelf = chat.turns[3], Shelf("From a file.")
+    assert num_used(chat, None) == 6_100
+    six.summary = Summary("- six", created_at=time.time())
+    assert num_used(chat, None) == 0
+    texts = ["From a file.", "Be short.", ASKED, "- six", "Go?", "Go"]
+    assert never_computed(chat, shelf) == "\n\n".join(texts)
+
+    chat.add(*answer("Seven", 90, num_summed_up=4))
+    assert (num_used(chat, None), never_computed(chat, shelf)) == (90, "")
+    chat.turns[-1].created_at = 0.0  # it was asked when the summary was another one
+    assert num_used(chat, None) == 0
+    assert never_computed(chat, shelf).endswith("- six\n\nGo?\n\nGo\n\nSeven?\n\nSeven")
+
+    six.summary = None
+    assert (num_used(chat, None), never_computed(chat, shelf)) == (6_100, "Seven?\n\nSeven")
 
 
 def test_the_figures_are_told_in_numbers_and_in_words() -> None:
@@ -117,6 +164,7 @@ def test_the_figures_are_told_in_numbers_and_in_words() -> None:
     assert figures_text(ContextFigures(used=412)) == ""
     assert [row[1] for row in rows(ContextFigures(1412, 1000, 37, 4096))] == ["1,412", "1,000", "37", "4,096"]
     assert rows(ContextFigures(draft=37, limit=4096, is_estimated=True))[2][1] == "about 37"
+    assert rows(ContextFigures(1412, limit=4096, is_used_estimated=True))[0][1] == "about 1,412"
     listed = rows(ContextFigures(limit=1024, tools=90, are_tools_listed=True))
     assert any(row[1] == "90" and "list the tools by name" in row[2] for row in listed)
 

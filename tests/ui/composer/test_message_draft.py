@@ -1,4 +1,6 @@
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from app.bridge.tasks import finish_all
 from app.bridge.token_counter import TokenCount
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn, TurnState
+from app.chats.summary import ASKED, Summary
 from app.look.theme import apply_theme
 from app.protocol.media import Senses
 from app.protocol.output import Usage
@@ -274,6 +277,24 @@ def test_the_gauge_shows_used_cached_and_draft(view: ChatView, session: FakeSess
     figures = view.composer.meter.figures
     assert (figures.used, figures.cached, figures.limit) == (142, 120, 4096)
     assert view.composer.meter.text == "142 + 2 / 4,096"
+
+
+def test_the_gauge_never_falls_to_nothing_when_earlier_turns_are_summed_up(
+    view: ChatView, session: FakeSession, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered, meter = replace(ANSWERED[1]), view.composer.meter
+    session.chat.add(ANSWERED[0], answered, Turn(Role.USER, "four words are here"))
+    session.changed.emit()
+    view.set_slot(WARM, 4096)
+    qtbot.waitUntil(lambda: meter.figures.used == 146)
+    answered.summary = Summary("- one two", created_at=time.time())
+    words = f"{ASKED}\n\n- one two\n\nfour words are here"
+    with monkeypatch.context() as uncounted:
+        uncounted.setattr(session.tokens, "num_tokens", lambda text: None if text else TokenCount(0))
+        session.changed.emit()
+        assert (meter.figures.used, meter.figures.is_used_estimated) == (len(words) // 3, True)
+    session.changed.emit()
+    qtbot.waitUntil(lambda: meter.figures.used == len(words.split()))
 
 
 def test_a_hibernated_chat_is_cached_and_an_evicted_one_is_not(view: ChatView, session: FakeSession) -> None:
