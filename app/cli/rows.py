@@ -147,11 +147,8 @@ def _work(options: argparse.Namespace) -> int:
         else:
             export(job, Path(options.output), options.limit)
         counts = job.counts(options.limit)
-        print(f"{counts.num_rows:,} rows: {counts.num_done:,} answered.", file=sys.stderr, end="")
-        print(
-            f" {counts.num_failed:,} failed: --again asks them again." * bool(counts.num_failed),
-            file=sys.stderr,
-        )
+        failed = f", {counts.num_failed:,} failed; --again asks them again" if counts.num_failed else ""
+        print(f"{counts.num_rows:,} rows: {counts.num_done:,} answered{failed}.", file=sys.stderr)
         return 1 if counts.num_failed else 0
     finally:
         job.close()
