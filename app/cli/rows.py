@@ -19,10 +19,13 @@ from app.engine.running import RunningEngine
 from app.protocol.commands import Resume, Submit
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.grammar import check_grammar
+from app.protocol.sampling import SamplingParams
 from app.rows.answer_form import AnswerForm, Kind
 from app.rows.export import SUFFIXES, check_name, export, line_writer
 from app.rows.job import ROWS_AT_ONCE, Job, JobSettings, State
 from app.rows.runner import Runner, shared_tokens
+from app.rows.source import open_source
+from app.rows.template import Template
 from app.system import paths
 
 ROWS_SIDE_BY_SIDE = 8
@@ -45,13 +48,12 @@ def main(argv: Sequence[str]) -> int:
             return 128 + signal.SIGPIPE
         return _refuse(f"{error}. What was answered is kept: run the same command once that is mended.")
     except KeyboardInterrupt:
-        print(
-            "\nskein rows: what was answered is kept. The same command goes on from there.", file=sys.stderr
-        )
+        _refuse("what was answered is kept. The same command goes on from there.")
         return 128 + signal.SIGINT
 
 
 def _refuse(reason: str) -> int:
+    _tell("")
     print(f"skein rows: {reason}", file=sys.stderr)
     return 1
 
@@ -129,13 +131,15 @@ def _work(options: argparse.Namespace) -> int:
     )
     if options.output != "-":
         check_name(Path(options.output))
-    if grammar := settings.form.sampling.get("grammar"):  # before a large model is loaded
-        check_grammar(grammar)
+    source = open_source(options.table)
+    Template(settings.prompt, source.columns)
+    if grammar := settings.sampling(SamplingParams()).grammar:
+        check_grammar(grammar)  # nonsense is refused before there is a job, and a large model is loaded
     job = Job.at(paths.rows_dir(), settings)
     try:
         if not job.claim():
             return _refuse("another process works on these rows already. Wait for it, or stop it.")
-        for num_rows in job.read():
+        for num_rows in job.read(source):
             _tell(f"{num_rows:,} rows read")
         if options.again:
             job.again()
@@ -171,10 +175,7 @@ def _answer(job: Job, options: argparse.Namespace, write: Callable[[], None]) ->
             loop.run()
     finally:
         chat_layer.close()
-    print(
-        f"Prompts: {runner.num_computed_tokens:,} of {runner.num_prompt_tokens:,} tokens were computed.",
-        file=sys.stderr,
-    )
+    work.print_statistics()
 
 
 class _Work:
@@ -217,11 +218,21 @@ class _Work:
             self._told_at = time.monotonic()
             _tell(self._progress())
 
+    def print_statistics(self) -> None:
+        runner, seconds = self._runner, time.monotonic() - self._began_at
+        rate = 60 * (self._num_ended - self._num_before) / seconds
+        _tell("")
+        print(
+            f"Prompts: {runner.num_computed_tokens:,} of {runner.num_prompt_tokens:,} tokens computed, "
+            f"{runner.num_shared_tokens:,} once for all rows. {seconds:.1f} s, {rate:,.1f} rows a minute.",
+            file=sys.stderr,
+        )
+
     def _post(self) -> None:
         for request in self._runner.next_requests(self._num_at_once - self._runner.num_running):
             self._loop.post(Submit(request))
         if not self._runner.num_running:
-            self._runner.save()  # rows that could not even be asked
+            self._num_ended += self._runner.save()  # rows that could not even be asked
             self._loop.stop()
 
     def _progress(self) -> str:

@@ -9,18 +9,20 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import IntEnum
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from app.protocol.errors import InvalidRequestError
+from app.protocol.sampling import SamplingParams
 from app.rows.answer_form import TEXT, AnswerForm, Kind
 from app.rows.source import Source, SourceRow, open_source, unique_names
 from app.rows.template import Template
 from app.system.files import private_dir, private_file
 from app.system.folder_lock import FolderLock
-from app.system.said import from_text, to_text
+from app.system.said import from_text, said, to_text
 
 ROWS_AT_ONCE = 1_000
 SHARE, ERROR = "share", "error"  # columns beside the answer's
@@ -58,6 +60,16 @@ class JobSettings:
     @property
     def id(self) -> str:
         return hashlib.sha256(self.as_json.encode("utf-8", "replace")).hexdigest()[:16]
+
+    def sampling(self, usual: SamplingParams) -> SamplingParams:
+        """`usual` is the model's. Raises InvalidRequestError."""
+        own: dict[str, Any] = {"temperature": self.temperature, "seed": self.seed} | self.form.sampling
+        sampling = replace(usual, **{name: value for name, value in own.items() if value is not None})
+        if self.num_votes > 1 and sampling.is_greedy:
+            raise InvalidRequestError(
+                said("At temperature 0 all answers of a row are the same. Raise it, or ask for one answer.")
+            )
+        return sampling
 
     @property
     def as_json(self) -> str:

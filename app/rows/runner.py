@@ -6,14 +6,13 @@ Does not send them: whoever does asks for as many as there is room for, and save
 from collections import deque
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
 from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.errors import InvalidRequestError, RequestError
 from app.protocol.output import FinishReason, Output
-from app.protocol.request import WINDOW, Caller, Message, Request, Role
+from app.protocol.request import ROWS, WINDOW, Caller, Message, Request, Role
 from app.protocol.sampling import MAX_SEED, SamplingParams
 from app.rows.answer_form import Kind, most_given
 from app.rows.job import Answered, Asked, Job
@@ -56,14 +55,7 @@ class Runner:
     ) -> None:
         """`sampling` is the model's. `limit` leaves out rows behind that number. The job's table was read."""
         settings = job.settings
-        own: dict[str, Any] = {"temperature": settings.temperature, "seed": settings.seed}
-        own |= settings.form.sampling
-        chosen = {name: value for name, value in own.items() if value is not None}
-        self._sampling = replace(sampling, **chosen)
-        if settings.num_votes > 1 and self._sampling.is_greedy:
-            raise InvalidRequestError(
-                said("At temperature 0 all answers of a row are the same. Raise it, or ask for one answer.")
-            )
+        self._sampling = settings.sampling(sampling)
         self._job, self._chat_layer, self._limit = job, chat_layer, limit
         self._max_tokens, self._caller = max_tokens, caller
         self._template = Template(settings.prompt, job.columns)
@@ -74,12 +66,13 @@ class Runner:
         self._answered: list[Answered] = []
         self._begins_as = ""
         self._is_beginning = False  # rows wait for that
-        self.num_prompt_tokens = self.num_computed_tokens = 0  # of prompts, in this run
+        self.num_shared_tokens = 0  # that all rows begin with
+        self.num_prompt_tokens = self.num_computed_tokens = 0  # of all prompts in this run
 
     @property
     def beginning_id(self) -> str:
         """The chat id of what all rows begin with: forget it in the end."""
-        return f"rows {self._job.settings.id}"
+        return f"{ROWS}{self._job.settings.id}"
 
     @property
     def beginning(self) -> Request:
@@ -91,6 +84,7 @@ class Runner:
         if len(token_ids) < MIN_SHARED_TOKENS:
             return None
         self._begins_as, self._is_beginning = self.beginning_id, True
+        self.num_shared_tokens = len(token_ids)
         return Request(
             self.beginning_id,
             self.beginning_id,
