@@ -31,6 +31,7 @@ from app.system import paths
 ROWS_SIDE_BY_SIDE = 8
 NUM_AHEAD = 2  # rows whose prompts are made while all slots answer
 TELL_EVERY_S = 1.0
+WORTH_SHARING = 0.3  # of a prompt
 
 
 def main(argv: Sequence[str]) -> int:
@@ -141,6 +142,8 @@ def _work(options: argparse.Namespace) -> int:
             return _refuse("another process works on these rows already. Wait for it, or stop it.")
         for num_rows in job.read(source):
             _tell(f"{num_rows:,} rows read")
+        if advice := _advice(job):
+            print(f"skein rows: {advice}", file=sys.stderr)
         if options.again:
             job.again()
         stdout = _Stdout(job, options.limit) if options.output == "-" else None
@@ -156,6 +159,21 @@ def _work(options: argparse.Namespace) -> int:
         return 1 if counts.num_failed else 0
     finally:
         job.close()
+
+
+def _advice(job: Job) -> str:
+    """On a prompt in which little is shared, though much could be. By its first row."""
+    template, row = job.template, next(iter(job.rows(1, 1)), None)
+    if row is None or len(row.cells) < len(job.columns):  # nobody knows how long a file is
+        return ""
+    other = template.with_shared_first()
+    shared, could_share = template.shared(row.cells), other.shared(row.cells)
+    if could_share < shared + WORTH_SHARING:
+        return ""
+    return (
+        f"{shared:.0%} of the first row's prompt is shared with other rows. With its values at the end it "
+        f"would be {could_share:.0%}:\n\n{other.text}\n"
+    )
 
 
 def _answer(job: Job, options: argparse.Namespace, write: Callable[[], None]) -> None:

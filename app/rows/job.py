@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 from app.protocol.errors import InvalidRequestError
 from app.protocol.sampling import SamplingParams
 from app.rows.answer_form import TEXT, AnswerForm, Kind
-from app.rows.source import Source, SourceRow, open_source, unique_names
+from app.rows.source import Source, SourceRow, open_source, unique_names, with_text
 from app.rows.template import Template
 from app.system.files import private_dir, private_file
 from app.system.folder_lock import FolderLock
@@ -156,6 +156,11 @@ class Job:
         return tuple(json.loads(self._noted("columns") or "[]"))
 
     @property
+    def template(self) -> Template:
+        """Once the table is being read."""
+        return Template(self.settings.prompt, self.columns)
+
+    @property
     def added_columns(self) -> tuple[str, ...]:
         """What an export puts behind them."""
         own = (*self.settings.form.columns, *([SHARE] if self.settings.num_votes > 1 else []), ERROR)
@@ -205,6 +210,11 @@ class Job:
         )
         by_state = dict(found.fetchall())
         return Counts(sum(by_state.values()), by_state.get(State.DONE, 0), by_state.get(State.FAILED, 0))
+
+    def prompt_of(self, cells: tuple[str, ...]) -> str:
+        """What is asked about a row. Blocks where that is a file. Raises InvalidRequestError."""
+        values = with_text(Path(self.settings.source), cells, self.columns)
+        return self.template.filled(values)
 
     # The answers.
 

@@ -5,7 +5,6 @@ Does not send them: whoever does asks for as many as there is room for, and save
 
 from collections import deque
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
@@ -16,8 +15,6 @@ from app.protocol.request import ROWS, WINDOW, Caller, Message, Request, Role
 from app.protocol.sampling import MAX_SEED, SamplingParams
 from app.rows.answer_form import Kind, most_given
 from app.rows.job import Answered, Asked, Job
-from app.rows.source import with_text
-from app.rows.template import Template
 from app.system.said import said
 
 MIN_SHARED_TOKENS = 16  # fewer are computed as fast as shared
@@ -29,7 +26,7 @@ _CUT_OFF = said("The answer was cut off at its limit of tokens.")
 class _Votes:
     """The answers of one row, as they come."""
 
-    asked: Asked
+    prompt: int
     num_open: int
     values: list[tuple[object, ...]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -54,11 +51,10 @@ class Runner:
         caller: Caller = WINDOW,
     ) -> None:
         """`sampling` is the model's. `limit` leaves out rows behind that number. The job's table was read."""
-        settings = job.settings
-        self._sampling = settings.sampling(sampling)
+        self._form, self._num_votes = job.settings.form, job.settings.num_votes
+        self._sampling = job.settings.sampling(sampling)
         self._job, self._chat_layer, self._limit = job, chat_layer, limit
         self._max_tokens, self._caller = max_tokens, caller
-        self._template = Template(settings.prompt, job.columns)
         self._ready: deque[tuple[Request, _Votes]] = deque()
         self._running: dict[str, _Running] = {}
         self._known: set[int] = set()  # prompts that are asked, or whose answers are not saved
@@ -77,7 +73,7 @@ class Runner:
     @property
     def beginning(self) -> Request:
         """Of what `shared_tokens` tells the tokens."""
-        return self._request(self.beginning_id, self._template.beginning, 0)
+        return self._request(self.beginning_id, self._job.template.beginning, 0)
 
     def begin(self, token_ids: tuple[int, ...]) -> Request | None:
         """Computes what all rows begin with, which wait for its end. None: it does not pay."""
@@ -99,10 +95,7 @@ class Runner:
         return len(self._running) + self._is_beginning
 
     def next_requests(self, num_free: int) -> list[Request]:
-        """As many as that, if there are. Those of one row come one after the other.
-
-        None, and none running: all is done.
-        """
+        """As many as that, if there are. All is done when there is none, and none is running."""
         if self._is_beginning:
             return []
         self._fill(num_free)
@@ -151,16 +144,15 @@ class Runner:
                     self._prepare(asked)
 
     def _prepare(self, asked: Asked) -> None:
-        settings = self._job.settings
         try:
-            values = with_text(Path(settings.source), asked.cells, self._job.columns)
+            prompt = self._job.prompt_of(asked.cells)
         except InvalidRequestError as error:
             self._answered.append(Answered(asked.prompt, error=str(error)))
             return
-        votes = _Votes(asked, settings.num_votes)
-        for number in range(settings.num_votes):
+        votes = _Votes(asked.prompt, self._num_votes)
+        for number in range(self._num_votes):
             name = f"{self.beginning_id} {asked.number} {number + 1}"
-            self._ready.append((self._request(name, self._template.filled(values), number), votes))
+            self._ready.append((self._request(name, prompt, number), votes))
 
     def _request(self, name: str, prompt: str, number: int) -> Request:
         sampling = self._sampling
@@ -199,20 +191,18 @@ class Runner:
         running.votes.texts.append(text)
         if output.finish_reason is FinishReason.ERROR:
             raise ValueError(output.notice)
-        form = self._job.settings.form
-        if output.finish_reason is FinishReason.STOP or form.kind is Kind.TEXT:
-            running.votes.values.append(form.values(text))
+        if output.finish_reason is FinishReason.STOP or self._form.kind is Kind.TEXT:
+            running.votes.values.append(self._form.values(text))
         if output.finish_reason is FinishReason.LENGTH:
             raise ValueError(output.notice or _CUT_OFF)
 
     def _counted(self, votes: _Votes) -> Answered:
-        prompt, texts = votes.asked.prompt, tuple(votes.texts)
+        texts = tuple(votes.texts)
         if not votes.values:
-            return Answered(prompt, error=votes.error, texts=texts)
+            return Answered(votes.prompt, error=votes.error, texts=texts)
         values, count = most_given(votes.values)
-        num_votes = self._job.settings.num_votes
-        error = votes.error if num_votes == 1 else ""  # of a text that was cut off
-        return Answered(prompt, values, count / num_votes, error, texts)
+        error = votes.error if self._num_votes == 1 else ""  # of a text that was cut off
+        return Answered(votes.prompt, values, count / self._num_votes, error, texts)
 
 
 def shared_tokens(prompts: PromptBuilder, beginning: Request) -> tuple[int, ...]:

@@ -106,6 +106,7 @@ def _opened(path: Path) -> Source:
 
 
 def _of_csv(path: Path, open_: Callable[[], TextIO], delimiter: str, ends_at_blank: bool = False) -> Source:
+    csv.field_size_limit(MAX_ROW_CHARS + 1)  # of all readers in this process
     if not delimiter:
         with open_() as file:
             line = file.readline(MAX_ROW_CHARS)
@@ -171,7 +172,6 @@ def _cells(
     open_: Callable[[], TextIO], delimiter: str, ends_at_blank: bool
 ) -> Iterator[tuple[list[str], str]]:
     """Of each row its cells, or what is wrong with it."""
-    csv.field_size_limit(MAX_ROW_CHARS + 1)
     with open_() as file:
         lines = _Lines(file)
         reader = csv.reader(lines, delimiter=delimiter)

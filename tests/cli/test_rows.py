@@ -95,6 +95,17 @@ def test_a_prompt_can_come_from_a_file(command, tmp_path, capfd) -> None:
     assert "none.txt cannot be read" in capfd.readouterr().err
 
 
+def test_a_prompt_that_shares_little_is_told_the_other_order(command, capfd) -> None:
+    rows.main(
+        [*command, "--choices", "yes,no", "--prompt", "{text}: is this a colour, or is it anything else?"]
+    )
+    err = capfd.readouterr().err
+    assert "0% of the first row's prompt is shared with other rows." in err
+    assert "“text”: is this a colour, or is it anything else?\n\ntext: {text}\n" in err
+    rows.main([*command, *choices, "Is this a colour? {text}"])
+    assert "shared with" not in capfd.readouterr().err
+
+
 def test_a_row_that_does_not_fit_fails_alone(command, table, capfd) -> None:
     table.write_text("text\nred\n" + "x " * 5_000 + "\nblue\n")
     assert rows.main([*command, "--choices", "yes,no"]) == 1

@@ -106,6 +106,7 @@ def test_what_is_wrong_with_a_row_is_told_with_it(tmp_path) -> None:
         ("a.csv", b"", "has no columns"),
         ("a.csv", b"x," * 2_000 + b"\n", "has 2,001 columns, and 1,000 are the most"),
         ("a.csv", b"x," * 1_000_000 + b"\n", "The first row of “a.csv” is too long"),
+        ("a.csv", b"x" * 2_000_000 + b",y\n", "The first row of “a.csv” is too long"),
         ("a.csv", b"a,b\0\n", "is no table"),
         ("a.jsonl", b"[1]\n", "has no columns"),
         ("a.xlsx", b"PK\3\4", "cannot be read"),
