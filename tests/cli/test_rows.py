@@ -96,9 +96,8 @@ def test_a_prompt_can_come_from_a_file(command, tmp_path, capfd) -> None:
 
 
 def test_a_prompt_that_shares_little_is_told_the_other_order(command, capfd) -> None:
-    rows.main(
-        [*command, "--choices", "yes,no", "--prompt", "{text}: is this a colour, or is it anything else?"]
-    )
+    choices = ["--choices", "yes,no", "--prompt"]
+    rows.main([*command, *choices, "{text}: is this a colour, or is it anything else?"])
     err = capfd.readouterr().err
     assert "0% of the first row's prompt is shared with other rows." in err
     assert "“text”: is this a colour, or is it anything else?\n\ntext: {text}\n" in err
