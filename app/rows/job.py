@@ -85,7 +85,10 @@ class JobSettings:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of a prompt: values by the form's columns, or an error. `texts` are all its answers."""
+    """What became of a prompt: values by the form's columns, or an error; both of a text that was cut off.
+
+    `texts` are all its answers.
+    """
 
     prompt: int
     values: tuple[Any, ...] = ()
@@ -235,7 +238,7 @@ class Job:
                 "UPDATE prompts SET state = ?, answer = ?, share = ?, error = ?, texts = ? WHERE id = ?",
                 (
                     (
-                        State.FAILED if one.error else State.DONE,
+                        State.DONE if one.values else State.FAILED,
                         json.dumps(one.values),
                         one.share,
                         to_text(one.error),
@@ -250,9 +253,9 @@ class Job:
         return int(self._connection.execute(counted, (ids,)).fetchone()[0])
 
     def again(self) -> None:
-        """What failed waits for an answer again."""
+        """What failed, or was cut off, waits for an answer again."""
         with self._connection as connection:
-            connection.execute("UPDATE prompts SET state = 0, error = '' WHERE state = 2")
+            connection.execute("UPDATE prompts SET state = 0, error = '' WHERE error <> ''")
 
     def record(self, row: JobRow) -> list[Any]:
         """A row by the table's columns and those that are added. Values as JSON has them."""

@@ -112,6 +112,9 @@ def test_a_text_that_was_cut_off_is_kept_and_told(table) -> None:
     runner.save()
     row = job.rows(1, 1)[0]
     assert (row.values, bool(row.error)) == (("Begun",), True)
+    assert job.counts() == Counts(4, 2, 0)
+    job.again()
+    assert len(job.waiting(0, 9)) == 4
     job.close()
 
 
