@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from app.chats.attachment import valid_unicode
 from app.protocol.errors import InvalidRequestError
 from app.rows.job import ROWS_AT_ONCE, Job
 from app.rows.source import cell_text
@@ -32,11 +33,13 @@ def export(job: Job, path: Path, limit: int = 0) -> None:
 
 
 def check_name(path: Path) -> None:
-    """Raises InvalidRequestError for a kind of file that is not written."""
+    """Raises InvalidRequestError for what cannot be written."""
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidRequestError(
             said("“{name}” must end in {suffixes}.", name=path.name, suffixes=", ".join(SUFFIXES))
         )
+    if not path.parent.is_dir():
+        raise InvalidRequestError(said("There is no folder “{name}” to write to.", name=path.parent.name))
 
 
 def line_writer(job: Job, suffix: str) -> Callable[[list[Any] | None], str]:
@@ -64,7 +67,7 @@ def _records(job: Job, limit: int) -> Iterator[list[Any]]:
 
 
 def _json_line(columns: list[str], record: list[Any]) -> str:
-    return json.dumps(dict(zip(columns, record, strict=True)), ensure_ascii=False) + "\n"
+    return valid_unicode(json.dumps(dict(zip(columns, record, strict=True)), ensure_ascii=False)) + "\n"
 
 
 def _safe(value: Any) -> str:

@@ -118,6 +118,7 @@ def test_a_row_that_does_not_fit_fails_alone(command, table, capfd) -> None:
         (["--prompt", "Is it good?"], "Write {id} where its value belongs"),
         (["--choices", "one"], "There must be 2 to"),
         (["--output", "out.doc"], "must end in .csv"),
+        (["--output", "none/out.csv"], "There is no folder “none” to write to."),
         (["--votes", "3"], "At temperature 0 all answers of a row are the same"),
         (["--temperature", "nan"], "temperature must be between"),
         (["--model", "none.gguf"], "none.gguf"),

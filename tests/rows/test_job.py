@@ -107,7 +107,7 @@ def test_exports_have_the_columns_of_both_and_run_nothing(tmp_path) -> None:
     form = AnswerForm(Kind.SCHEMA, schema='{"properties": {"answer": {}, "n": {}}}')
     job = Job.at(tmp_path / "rows", JobSettings(str(table), "{x}", form, num_votes=3))
     list(job.read())
-    job.put([Answered(job.waiting(0, 1)[0].prompt, ("+49", 1.5), 2 / 3)])
+    job.put([Answered(job.waiting(0, 1)[0].prompt, ("+49\ud800", 1.5), 2 / 3)])
     for suffix in (".csv", ".jsonl", ".xlsx"):
         export(job, tmp_path / f"out{suffix}")
     assert (tmp_path / "out.csv").read_text().splitlines() == [
@@ -119,7 +119,7 @@ def test_exports_have_the_columns_of_both_and_run_nothing(tmp_path) -> None:
     assert lines[0] == {
         "answer": "=1+1",
         "x": "a, b",
-        "answer (2)": "+49",
+        "answer (2)": "+49?",
         "n": 1.5,
         "share": 2 / 3,
         "error": "",
