@@ -112,7 +112,7 @@ def test_exports_have_the_columns_of_both_and_run_nothing(tmp_path) -> None:
         export(job, tmp_path / f"out{suffix}")
     assert (tmp_path / "out.csv").read_text().splitlines() == [
         "answer,x,answer (2),n,share,error",
-        '\'=1+1,"a, b",+49,1.5,0.6666666666666666,',
+        "'=1+1,\"a, b\",'+49?,1.5,0.6666666666666666,",
         "-5,'@cmd,,,,",
     ]
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
