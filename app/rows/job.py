@@ -172,7 +172,7 @@ class Job:
     def read(self, source: Source | None = None) -> Iterator[int]:
         """Reads the table unless it is known, and tells how many rows there are so far.
 
-        It is read again the next time where the caller stops asking. Raises InvalidRequestError.
+        Where the caller stops asking, the next call reads it again. Raises InvalidRequestError.
         """
         source = source or open_source(Path(self.settings.source))
         if self._noted("stamp") == source.stamp:

@@ -119,8 +119,9 @@ class Runner:
         running.text += output.delta.content if output.delta else output.text
         if output.finish_reason:
             del self._running[output.request_id]
-            self.num_prompt_tokens += output.usage.num_prompt_tokens
-            self.num_computed_tokens += output.usage.num_computed_prompt_tokens
+            if output.finish_reason is not FinishReason.ERROR:
+                self.num_prompt_tokens += output.usage.num_prompt_tokens
+                self.num_computed_tokens += output.usage.num_computed_prompt_tokens
             self._note(running, output)
 
     def save(self) -> int:
