@@ -70,10 +70,12 @@ RULES = (
 )
 PROMPT = "".join(RULES) + "\n\nMessage: {text}"
 NUM_ALONE = 20  # rows that are answered alone, too
+NUM_AGAIN, NUM_KILLS, KILLED_AFTER_S = 200, 3, (3.0, 12.0)  # rows of a run that is killed, and when
 MOST_OF_LEAST = 1.05  # prompt tokens computed, of the fewest possible
 MOST_GROWTH_MB = 32.0  # of memory: context that is used for the first time counts, too
 N_CTX_OF_SLOT = 1536
 START_S = 120.0
+Row = tuple[str, str]  # its text, and the answer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +94,8 @@ def run(options: argparse.Namespace) -> int:
         values = [f"{number}. {_message(number)}" for number in range(options.rows)]
         with (folder / "table.csv").open("w", newline="") as file:
             csv.writer(file).writerows([["text"], *([value] for value in values)])
-        together, err, rss = _skein(folder, model, options, options.slots)
+        command = _command(folder, model, options, options.slots)
+        together, err, rss = _skein(folder, command)
         computed, total, shared = (_figure(err, pattern) for pattern in ("Prompts: ", " of ", "computed, "))
         rate = _figure(err, r" s, ")
         least = total - (options.rows - 1) * shared
@@ -100,15 +103,20 @@ def run(options: argparse.Namespace) -> int:
         verdict.at_most(
             f"prompt tokens computed, of the least possible ({least:,.0f})", computed / least, MOST_OF_LEAST
         )
-        verdict.equal("rows answered", len(together), options.rows)
-        alone, _err, _rss = _skein(folder, model, options, 1, "--seed", "1", "--limit", str(NUM_ALONE))
-        verdict.equal("rows answered as alone", sum(map(str.__eq__, alone, together)), len(alone))
-        print(f"  memory, MB: {' '.join(f'{one / 2**20:.0f}' for one in rss)}")
+        verdict.equal("each row is there once", [text for text, _ in together] == values, True)
+        limit = ["--limit", str(NUM_ALONE)]
+        alone, _, _ = _skein(folder, [*_command(folder, model, options, 1), "--seed", "1", *limit])
+        verdict.equal("rows are answered as alone", alone == together[:NUM_ALONE], True)
+        again = [*command, "--seed", "2", "--limit", str(NUM_AGAIN)]
+        _kill(folder, again)
+        is_same = _skein(folder, again)[0] == together[:NUM_AGAIN]
+        verdict.equal(f"rows are the same after {NUM_KILLS} kills", is_same, True)
+        print(f"  memory, MB: {' '.join(f'{one / 2**20:.0f}' for one in rss[:: len(rss) // 20 + 1])}")
         later = rss[len(rss) // 2 :]
         growth_mb = (max(later) - later[0]) / 2**20
         verdict.at_most("memory grows in the second half by, MB", growth_mb, MOST_GROWTH_MB)
         if options.server:
-            _beside(options, model, values, together, rate)
+            _beside(options, model, values, [answer for _, answer in together], rate)
         else:
             print("  llama-server: not asked. Name one that was built from the same sources: --server PATH")
     return verdict.exit_code
@@ -126,18 +134,23 @@ def _figure(text: str, before: str) -> float:
     return float(found[1].replace(",", ""))
 
 
-def _skein(
-    folder: Path, model: Path, options: argparse.Namespace, num_slots: int, *more: str
-) -> tuple[list[str], str, list[int]]:
-    """The answers, the figures, and the memory as it went."""
+def _command(folder: Path, model: Path, options: argparse.Namespace, num_slots: int) -> list[str]:
     context = N_CTX_OF_SLOT * num_slots
     command = [sys.executable, "-m", "app", "rows", str(folder / "table.csv"), "--prompt", PROMPT]
-    command += ["--choices", ",".join(CHOICES), "--temperature", "0", "--model", str(model), *more]
+    command += ["--choices", ",".join(CHOICES), "--temperature", "0", "--model", str(model)]
     command += ["--slots", str(num_slots), "--ctx", str(context), "--threads", str(options.threads)]
-    command += ["--no-settings", "--output", str(folder / "out.jsonl")]
+    return [*command, "--no-settings", "--output", str(folder / "out.jsonl")]
+
+
+def _started(folder: Path, command: list[str]) -> subprocess.Popen[str]:
     homes = {f"XDG_{kind}_HOME": str(folder / kind) for kind in ("DATA", "CONFIG", "CACHE", "STATE")}
+    return subprocess.Popen(command, env=os.environ | homes, stderr=subprocess.PIPE, text=True)
+
+
+def _skein(folder: Path, command: list[str]) -> tuple[list[Row], str, list[int]]:
+    """The rows, the figures, and the memory as it went."""
     rss: list[int] = []
-    with subprocess.Popen(command, env=os.environ | homes, stderr=subprocess.PIPE, text=True) as process:
+    with _started(folder, command) as process:
         while process.poll() is None:
             rss.append(anonymous_bytes(process.pid))
             time.sleep(1)
@@ -145,7 +158,15 @@ def _skein(
         err = process.stderr.read()
     assert process.returncode == 0, err
     lines = (folder / "out.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["answer"] for line in lines], err, rss
+    return [(row["text"], row["answer"]) for row in map(json.loads, lines)], err, rss
+
+
+def _kill(folder: Path, command: list[str]) -> None:
+    moments = random.Random(1)
+    for _ in range(NUM_KILLS):
+        with _started(folder, command) as process:
+            time.sleep(moments.uniform(*KILLED_AFTER_S))
+            process.kill()
 
 
 def _beside(
