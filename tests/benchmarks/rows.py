@@ -32,43 +32,14 @@ from tests.benchmarks.workload import anonymous_bytes
 
 CHOICES = ("praise", "complaint", "question")
 GRAMMAR = "root ::= " + " | ".join(map(json.dumps, CHOICES))
-PARTS = (
-    *(
-        "price",
-        "delivery",
-        "size",
-        "colour",
-        "sound",
-        "weight",
-        "manual",
-        "box",
-        "battery",
-        "screen",
-        "handle",
-    ),
-    *(
-        "cable",
-        "lid",
-        "wheel",
-        "lamp",
-        "motor",
-        "seat",
-        "pump",
-        "filter",
-        "hinge",
-        "strap",
-        "mirror",
-        "brake",
-    ),
-)
 RULES = (
-    "Tell which of three kinds the message below is: praise, complaint or question. ",
-    *(
-        f"Rule {number}: a message about the {part} is what its last sentence says, not its first. "
-        for number, part in enumerate(PARTS, 1)
-    ),
+    f"Rule {number}: a message about part {number} of the thing is what its last sentence says, not its first. "
+    for number in range(1, 26)
 )
-PROMPT = "".join(RULES) + "\n\nMessage: {text}"
+PROMPT = (
+    "Tell which of three kinds the message below is: praise, complaint or question. "
+    f"{''.join(RULES)}\n\nMessage: {{text}}"
+)
 NUM_ALONE = 20  # rows that are answered alone, too
 NUM_AGAIN, NUM_KILLS, KILLED_AFTER_S = 200, 3, (3.0, 12.0)  # rows of a run that is killed, and when
 MOST_OF_LEAST = 1.05  # prompt tokens computed, of the fewest possible
