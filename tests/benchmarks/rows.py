@@ -33,8 +33,8 @@ from tests.benchmarks.workload import anonymous_bytes
 CHOICES = ("praise", "complaint", "question")
 GRAMMAR = "root ::= " + " | ".join(map(json.dumps, CHOICES))
 RULES = (
-    f"Rule {number}: a message about part {number} of the thing is what its last sentence says, not its first. "
-    for number in range(1, 26)
+    f"Rule {number}: a message about part {number} of a thing is what its last sentence says, not the first. "
+    for number in range(1, 24)
 )
 PROMPT = (
     "Tell which of three kinds the message below is: praise, complaint or question. "
