@@ -1,7 +1,8 @@
 """The command line: `skein` opens the window, `skein ask` answers in the terminal, `skein serve` over HTTP.
 
-`skein selftest` proves on this machine that it works, `skein worker` lends it to another one. Imports Qt only
-for the window, so that the rest works where PySide6 is not installed.
+`skein rows` asks one prompt about each row of a table, `skein selftest` proves on this machine that it works,
+and `skein worker` lends it to another one. Imports Qt only for the window, so that the rest works where
+PySide6 is not installed.
 """
 
 import argparse
@@ -24,6 +25,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app.cli import ask
 
         return ask.main(arguments[1:])
+    if arguments[:1] == ["rows"]:
+        from app.cli import rows
+
+        return rows.main(arguments[1:])
     if arguments[:1] == ["serve"]:
         from app.cli import serve
 
@@ -106,7 +111,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein",
         description="Many chats with local language models in one llama.cpp context.",
-        epilog="`skein ask PROMPT…` answers in the terminal, `skein serve` serves a model over HTTP, "
+        epilog="`skein ask PROMPT…` answers in the terminal, `skein rows FILE` asks about each row of a "
+        "table, `skein serve` serves a model over HTTP, "
         "`skein selftest` checks that Skein works with a model, and `skein worker` lends this machine to "
         "Skein on another one; each has a --help. `skein --install-desktop` adds Skein to this user's "
         "desktop menu and opens GGUF files with it; `--remove-desktop` undoes that.",

@@ -51,10 +51,11 @@ def test_without_qt_and_without_a_terminal_a_dialog_of_the_desktop_says_it(tmp_p
     assert (tmp_path / "shown").read_text().startswith("The window cannot open: No module named")
 
 
-def test_without_qt_ask_answers_in_the_terminal() -> None:
-    done = without_qt("ask", "--help")
+@pytest.mark.parametrize(("command", "word"), [("ask", "PROMPT"), ("rows", "--votes")])
+def test_without_qt_there_are_answers_in_the_terminal(command, word) -> None:
+    done = without_qt(command, "--help")
     assert done.returncode == 0
-    assert "PROMPT" in done.stdout
+    assert word in done.stdout
 
 
 @pytest.mark.parametrize(

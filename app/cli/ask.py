@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from app.cli import headless
@@ -71,22 +70,15 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     headless.add_seed_options(parser)
     following = parser.add_mutually_exclusive_group()
     following.add_argument(
-        "--grammar", type=_text_of, metavar="FILE", help="GBNF grammar that answers must match"
+        "--grammar", type=headless.text_of, metavar="FILE", help="GBNF grammar that answers must match"
     )
     following.add_argument(
-        "--json-schema", type=_text_of, metavar="FILE", help="JSON schema that answers must match"
+        "--json-schema", type=headless.text_of, metavar="FILE", help="JSON schema that answers must match"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     options = parser.parse_args(argv)
     options.prompts = [sys.stdin.read() if prompt == "-" else prompt for prompt in options.prompts]
     return options
-
-
-def _text_of(name: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise argparse.ArgumentTypeError(f"{name} cannot be read: {error}") from error
 
 
 def _chosen_sampling(options: argparse.Namespace) -> dict[str, Any]:

@@ -232,6 +232,13 @@ def at_least(least: int) -> Callable[[str], int]:
     return number
 
 
+def text_of(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{name} cannot be read: {error}") from error
+
+
 def _addresses(text: str) -> tuple[str, ...]:
     try:
         return tuple(dict.fromkeys(checked_address(word) for word in text.split(",") if word.strip()))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.look.words import mark, tr
-from app.protocol.request import FACTS, OTHER, PROJECT, SHELF, SUMMARY, TASK, TITLE, WAY
+from app.protocol.request import FACTS, OTHER, PROJECT, ROWS, SHELF, SUMMARY, TASK, TITLE, WAY
 
 NO_TAB = mark("no tab")
 PROBE_ID = "probabilities "  # what the id begins with under which a place of an answer is looked up
@@ -13,6 +13,7 @@ _COMPUTED = {
     READING_ID: mark("recomputed answer"),
     SHELF: mark("shelf"),
     PROJECT: mark("project"),
+    ROWS: mark("row of a table"),
     OTHER: mark("another caller’s"),
 }
 

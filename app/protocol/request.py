@@ -60,6 +60,7 @@ MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
 SHELF = "shelf "  # what the id of a shelf's own chat begins with
 PROJECT = "project "  # and that of a project's
 BEGINNINGS = (SHELF, PROJECT)
+ROWS = "rows "  # and that of what all rows of a table begin with, and of each row
 OTHER = "other "  # and that of a chat in another window on the same engine, on another machine
 WAY = " way "  # between a chat's id and the number of one of several answers to one message
 TASK = "task "  # behind WAY, before the number of a task that an answer has handed out

@@ -70,6 +70,11 @@ def shelf_texts_file() -> Path:
     return data_dir() / "shelf-texts.db"
 
 
+def rows_dir() -> Path:
+    """A file for each job: the table's rows, and the answers."""
+    return data_dir() / "rows"
+
+
 def certificate_file() -> Path:
     """The API's own TLS certificate. Its key is beside it."""
     return config_dir() / "tls" / "api-certificate.pem"

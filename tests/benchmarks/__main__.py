@@ -15,6 +15,7 @@ try:
         hostile_messages,
         intrusion,
         kernels,
+        rows,
         start,
         summaries,
         two_models,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "messages": hostile_messages,
     "hostile": hostile,
     "summaries": summaries,
+    "rows": rows,
 }
 # They take none of the shared options, or tell nothing of random weights.
 NOT_OF_SPEED = {
@@ -50,6 +52,7 @@ NOT_OF_SPEED = {
     "hostile",
     "kernels",
     "messages",
+    "rows",
     "start",
     "summaries",
     "two",

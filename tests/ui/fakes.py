@@ -295,7 +295,9 @@ class FakeSession(QObject):
         self.num_stops = 0
         self.num_keep_goings = 0
         self.summaries = FakeSummaries(self)
-        self.can_sum_up = False
+        self.can_sum_up = self.can_hand_out = False
+        self.stopped_tasks: list[Turn] = []
+        self.handed_out: list[list[str]] = []
 
     @property
     def overflow(self) -> Overflow:
@@ -408,6 +410,12 @@ class FakeSession(QObject):
     def set_shelf(self, shelf_id: str) -> None:
         self.chat.shelf_id = shelf_id
         self.emit_settings_changed()
+
+    def stop_task(self, turn: Turn) -> None:
+        self.stopped_tasks.append(turn)
+
+    def hand_out(self, tasks: list[str]) -> None:
+        self.handed_out.append(tasks)
 
     def decide(self, use: ToolUse, decision: Decision) -> None:
         self.decided.append((use, decision))

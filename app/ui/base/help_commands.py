@@ -186,7 +186,7 @@ def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:
 
 HELP_DIR = resources_dir() / "help"
 # In reading order.
-PAGES = ("start", "chats", "models", "machines", "tools", "context", "inspector", "api", "files")
+PAGES = ("start", "chats", "rows", "models", "machines", "tools", "context", "inspector", "api", "files")
 MARKS = re.compile(r"[*`]")
 SIZE = QSize(900, 640)
 LIST_WIDTH = 220
