@@ -25,6 +25,7 @@ from app.chats.chat import Chat, Turn, TurnState, answered_by
 from app.chats.options import ChatOptions
 from app.chats.tasks import (
     MAX_ROUNDS,
+    MAX_RUNNING,
     MAX_SECONDS,
     MAX_TOKENS,
     result_of,
@@ -331,6 +332,8 @@ class RunningAnswers(QObject):
             tasks = tasks_in(arguments)
         except ValueError as error:
             raise ToolError(str(error)) from error
+        if len(tasks) + sum(one.task_end is not None for one in self._answers.values()) > MAX_RUNNING:
+            raise ToolError("Too many tasks are being worked on. Hand out fewer of them.")
         turns = task_turns(parent.turn, use, tasks)
         first = 1 + max(one.way_number for one in self._answers.values())
         answers = []

@@ -15,7 +15,7 @@ from app.protocol.output import new_call_id
 from app.protocol.request import Role
 
 DELEGATE = "delegate"  # the tool
-MAX_TASKS = 8  # of one call
+MAX_TASKS, MAX_RUNNING = 8, 16  # of one call, and of all calls of a chat at the same time
 MAX_CHARS, MAX_NAME_CHARS = 20_000, 60  # of one task, and of it where its result is told
 MAX_TOKENS, MAX_ROUNDS, MAX_SECONDS = 2_048, 8, 3_600  # of one task: its longest part, its calls, all of it
 DESCRIPTION = (
@@ -35,7 +35,8 @@ PARAMETERS = {
     },
     "required": ["tasks"],
 }
-TOLD = "You are the copy for task {number} of {total}. Do this task alone, and answer with its result: {task}"
+TOLD_BEGIN = "You are the copy for task "
+TOLD = TOLD_BEGIN + "{number} of {total}. Do this task alone, and answer with its result: {task}"
 DONE = "These are the results of all tasks. Answer the user from them."
 NOT_HERE = "This call runs outside of the task."
 CUT = "\n[The rest of this answer is cut.]"
@@ -70,18 +71,26 @@ def task_turns(answer: Turn, use: ToolUse, tasks: Sequence[str]) -> list[Turn]:
 
 
 def tasks_of(use: ToolUse, answer: Turn, versions: Iterable[Turn]) -> list[Turn]:
-    """The turns that work on the tasks of this call, in their order."""
-    if use.tool != DELEGATE:
-        return []
-    ids = ((one, {each.id for round_ in one.rounds for each in round_.uses}) for one in versions)
-    return [one for one, known in ids if one is not answer and use.id in known]
+    """The turns that work on the tasks of this call of the answer, in their order.
+
+    Some models give the calls of another try the same ids, so its tasks are told by their time.
+    """
+    others = (one for one in versions if one is not answer and one.created_at >= answer.created_at)
+    return [one for one in others if _task_call(one) == use.id][: len(named_tasks(use))]
+
+
+def _task_call(turn: Turn) -> str:
+    """The id of the call that has handed it out; empty for any other turn."""
+    uses = (use for round_ in reversed(turn.rounds) for use in round_.uses)
+    return next((use.id for use in uses if use.result.startswith(TOLD_BEGIN)), "")
 
 
 def named_tasks(use: ToolUse) -> list[str]:
-    """As far as they can be read."""
+    """As far as they can be read, also of a call through another tool."""
     try:
-        return tasks_in(json.loads(use.arguments))
-    except (ValueError, RecursionError, AttributeError):
+        arguments = json.loads(use.arguments)
+        return tasks_in(arguments if "tasks" in arguments else arguments["arguments"])
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return []
 
 

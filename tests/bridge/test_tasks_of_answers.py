@@ -166,9 +166,39 @@ async def test_a_task_hands_out_tasks_only_where_that_is_allowed(
         assert inner.messages[-1].content == "A task cannot hand out tasks of its own. Do it yourself."
         return
     assert inner.messages[-1].content == TOLD.format(number=1, total=1, task="b")
+    (task,) = children(session)
+    (inner_task,) = tasks_of(task.rounds[1].uses[0], task, session.chat.versions_of(task))
+    assert session.answers.turn_of(inner.request_id) is inner_task
     assert inner.chat_id not in (first.chat_id, session.chat.id)
     await writes(thread, inner, call_of("c"))
     assert "cannot hand out" in thread.submitted[-1].messages[-1].content
+
+
+async def test_the_tasks_of_another_try_are_its_own(qloop, session, thread) -> None:
+    requests = await hands_out(session, thread, "a", "b")
+    for request in requests:
+        await writes(thread, request, "old")
+    await writes(thread, thread.submitted[-1], "All.")
+    first, use = session.chat.turns[-1], use_of(session)
+    session.regenerate()
+    await settle()
+    await writes(thread, thread.submitted[-1], call_of("a", "b"))
+    use_of(session).id = use.id  # as some models number their calls
+    for turn in session.chat.all_turns():
+        for round_ in turn.rounds:
+            round_.uses[0].id = use.id
+    assert [turn.text for turn in children(session)] == ["", ""]
+    versions = session.chat.versions_of(first)
+    assert [turn.text for turn in tasks_of(use, first, versions)] == ["old", "old"]
+
+
+async def test_many_calls_at_once_are_bounded(qloop, session, thread) -> None:
+    session.send("Go.")
+    await settle()
+    await writes(thread, thread.submitted[-1], call_of(*"abcdefgh") * 3)
+    assert len(thread.submitted) == 1 + 16
+    uses = session.chat.turns[-1].rounds[0].uses
+    assert [use.state for use in uses] == [ToolState.RUNNING, ToolState.RUNNING, ToolState.FAILED]
 
 
 @pytest.mark.parametrize("tasks", [[], [""], ["x"] * (MAX_TASKS + 1), [1], "x"])

@@ -137,7 +137,8 @@ async def test_what_grows_is_saved_and_an_older_state_never_comes_back(path) -> 
 async def test_a_crash_in_the_middle_of_tasks_leaves_them_as_versions_of_the_answer(path) -> None:
     chat = asked(ToolState.RUNNING)
     answer, use = chat.turns[1], chat.turns[1].rounds[0].uses[0]
-    use.tool, answer.text, answer.state = DELEGATE, "", TurnState.STREAMING
+    use.tool, use.arguments = DELEGATE, '{"tasks": ["a", "b"]}'
+    answer.text, answer.state = "", TurnState.STREAMING
     tasks = task_turns(answer, use, ["a", "b"])
     for turn, text, state in zip(tasks, ("A.", "B"), (TurnState.DONE, TurnState.STREAMING), strict=True):
         turn.text, turn.state = text, state

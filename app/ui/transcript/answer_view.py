@@ -4,7 +4,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QToolTip, QWidget
 
 from app.chats.chat import Turn, TurnState
-from app.chats.tasks import DELEGATE
+from app.chats.tasks import tasks_of
 from app.chats.tool_use import ToolUse
 from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
@@ -126,7 +126,7 @@ class AnswerView(TurnView):
             self.changed()
 
     def _task_columns(self, use: ToolUse, card: QWidget) -> TaskColumns | None:
-        if use.tool != DELEGATE:
+        if not tasks_of(use, self.turn, self.place.versions):
             return None
         columns = TaskColumns(use, self.turn, lambda: self.place, self.rounds.naming, self._zoom, card)
         columns.opened.connect(lambda turn: self.version_requested.emit(self.turn, turn))

@@ -9,7 +9,7 @@ from app.chats.chat import Turn, TurnState
 from app.chats.tasks import named_tasks, tasks_of
 from app.chats.tool_use import ToolRound, ToolUse
 from app.look.plain_text import as_tooltip, one_line
-from app.look.words import tr
+from app.look.words import mark, tr
 from app.ui.message.markdown_column import discard
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_card import CallDetails
@@ -42,8 +42,8 @@ class TaskColumn(AnswerColumn):
         self.setAccessibleName(tr("Task {number}: {task}", number=self._number, task=name))
         self.keep.setText(tr("Stop") if self._is_growing else tr("Open"))
         self.keep.setToolTip("" if self._is_growing else tr("Go on from this answer; the others stay"))
-        said = tr("Stop task {number}") if self._is_growing else tr("Open task {number}")
-        self.keep.setAccessibleName(said.format(number=self._number))
+        name = mark("Stop task {number}") if self._is_growing else mark("Open task {number}")
+        self.keep.setAccessibleName(tr(name, number=self._number))
         self.keep.setEnabled(self._is_growing or not place.is_busy)
 
     @property
