@@ -17,11 +17,6 @@ from app.protocol.request import Message, Request, aside
 from app.system.said import said
 from app.tools.tool import Tool
 
-PROJECT_TOO_LARGE = (
-    "This project begins each chat with about {tokens:,} tokens, {instructions:,} of them instructions, the "
-    "others documents and facts, but {limit:,} fit. Shorten these, or load the model with a larger context."
-)
-
 
 class ChatRequests:
     def __init__(
@@ -79,7 +74,14 @@ class ChatRequests:
         if project is None or num_tokens < limit:
             return ""
         num_of_instructions = num_tokens * len(project.instructions) // len(text)
-        return said(PROJECT_TOO_LARGE, tokens=num_tokens, limit=limit, instructions=num_of_instructions)
+        return said(
+            "This project begins each chat with about {tokens:,} tokens, {instructions:,} of them "
+            "instructions, the others documents and facts, but {limit:,} fit. Shorten these, or load the "
+            "model with a larger context.",
+            tokens=num_tokens,
+            limit=limit,
+            instructions=num_of_instructions,
+        )
 
     def aside(
         self, messages: tuple[Message, ...], question: Message, mark: str, max_tokens: int, **changes: Any

@@ -5644,9 +5644,34 @@ rate</source>
         <translation>项目：{name}</translation>
     </message>
     <message>
+        <source>This project begins each chat with about {tokens:,} tokens, {instructions:,} of them instructions, the others documents and facts, but {limit:,} fit. Shorten these, or load the model with a larger context.</source>
+        <extracomment>app/bridge/chat_requests.py</extracomment>
+        <translation>此项目让每个对话以约 {tokens:,} 个词元开头，其中 {instructions:,} 个是指令，其余是文档和事实，但只容得下 {limit:,} 个。请缩短它们，或以更大的上下文加载模型。</translation>
+    </message>
+    <message>
+        <source>row of a table</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>表格的一行</translation>
+    </message>
+    <message>
+        <source>{chat}, task {number}</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>{chat}，任务 {number}</translation>
+    </message>
+    <message>
         <source>{file} has no facts: neither a list in Markdown nor Skein’s JSON.</source>
         <extracomment>app/services/projects.py</extracomment>
         <translation>{file} 中没有事实：既不是 Markdown 列表，也不是 Skein 的 JSON。</translation>
+    </message>
+    <message>
+        <source>Work on tasks side by side</source>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
+        <translation>并行处理任务</translation>
+    </message>
+    <message>
+        <source>Hands out tasks, each in a fork of this chat.</source>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
+        <translation>分派任务，每个任务都在此对话的一个分支中进行。</translation>
     </message>
     <message>
         <source>Recall earlier messages</source>
@@ -5891,6 +5916,45 @@ rate</source>
         <source>&amp;Keep tab open</source>
         <extracomment>app/ui/tabs/tab_commands.py</extracomment>
         <translation>保留标签页(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Split into parallel tasks</source>
+        <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
+        <translation>拆分为并行任务</translation>
+    </message>
+    <message>
+        <source>Tasks, one on each line</source>
+        <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
+        <translation>任务，每行一个</translation>
+    </message>
+    <message>
+        <source>List the arguments for it
+List the arguments against it</source>
+        <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
+        <translation>列出支持的理由
+列出反对的理由</translation>
+    </message>
+    <message>
+        <source>One task on each line. Each is worked on in a fork of this chat, all at the same time; then the model sums up their answers.</source>
+        <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
+        <translation>每行一个任务。每个任务都在此对话的一个分支中处理，所有任务同时进行；然后模型汇总它们的回答。</translation>
+    </message>
+    <message>
+        <source>At most {number} tasks can be worked on at once.</source>
+        <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
+        <translation>最多可同时处理 {number} 个任务。</translation>
+    </message>
+    <message>
+        <source>A task is too long. Paste long texts into the chat first.</source>
+        <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
+        <translation>有一个任务太长。请先把长文本粘贴到对话中。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} tasks, worked on at the same time</source>
+        <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
+        <translation>
+            <numerusform>{n} 个任务，同时处理</numerusform>
+        </translation>
     </message>
     <message>
         <source>Several answers</source>
@@ -6237,6 +6301,26 @@ rate</source>
         <source>{tokens} tokens in the place of {replaced}</source>
         <extracomment>app/ui/transcript/summary_card.py</extracomment>
         <translation>以 {tokens} 个词元代替 {replaced} 个</translation>
+    </message>
+    <message>
+        <source>Task {number}: {task}</source>
+        <extracomment>app/ui/transcript/task_columns.py</extracomment>
+        <translation>任务 {number}：{task}</translation>
+    </message>
+    <message>
+        <source>Go on from this answer; the others stay</source>
+        <extracomment>app/ui/transcript/task_columns.py</extracomment>
+        <translation>从这个回答继续；其他回答保留</translation>
+    </message>
+    <message>
+        <source>Stop task {number}</source>
+        <extracomment>app/ui/transcript/task_columns.py</extracomment>
+        <translation>停止任务 {number}</translation>
+    </message>
+    <message>
+        <source>Open task {number}</source>
+        <extracomment>app/ui/transcript/task_columns.py</extracomment>
+        <translation>打开任务 {number}</translation>
     </message>
     <message>
         <source>The edit is kept until you go on with it.</source>
@@ -7668,6 +7752,126 @@ accepted</source>
         <source>{host} refused: {reason}</source>
         <extracomment>app/remote/web.py</extracomment>
         <translation>{host} 拒绝了请求：{reason}</translation>
+    </message>
+    <message>
+        <source>There must be 2 to {limit:,} choices, each with a name.</source>
+        <extracomment>app/rows/answer_form.py</extracomment>
+        <translation>必须有 2 到 {limit:,} 个选项，且每个都有名称。</translation>
+    </message>
+    <message>
+        <source>There is no JSON schema.</source>
+        <extracomment>app/rows/answer_form.py</extracomment>
+        <translation>没有 JSON 架构。</translation>
+    </message>
+    <message>
+        <source>The answer is none of the choices.</source>
+        <extracomment>app/rows/answer_form.py</extracomment>
+        <translation>回答不是任何一个选项。</translation>
+    </message>
+    <message>
+        <source>The answer is no whole JSON.</source>
+        <extracomment>app/rows/answer_form.py</extracomment>
+        <translation>回答不是完整的 JSON。</translation>
+    </message>
+    <message>
+        <source>The answer is no JSON object.</source>
+        <extracomment>app/rows/answer_form.py</extracomment>
+        <translation>回答不是 JSON 对象。</translation>
+    </message>
+    <message>
+        <source>The answer is no number.</source>
+        <extracomment>app/rows/answer_form.py</extracomment>
+        <translation>回答不是数字。</translation>
+    </message>
+    <message>
+        <source>“{name}” must end in {suffixes}.</source>
+        <extracomment>app/rows/export.py</extracomment>
+        <translation>“{name}”必须以 {suffixes} 结尾。</translation>
+    </message>
+    <message>
+        <source>There is no folder “{name}” to write to.</source>
+        <extracomment>app/rows/export.py</extracomment>
+        <translation>没有可写入的文件夹“{name}”。</translation>
+    </message>
+    <message>
+        <source>XLSX needs the extra “gui”. Choose .csv instead.</source>
+        <extracomment>app/rows/export.py</extracomment>
+        <translation>XLSX 需要附加组件“gui”。请改用 .csv。</translation>
+    </message>
+    <message>
+        <source>A sheet holds {limit:,} rows. Choose a name that ends in .csv.</source>
+        <extracomment>app/rows/export.py</extracomment>
+        <translation>一张工作表最多容纳 {limit:,} 行。请选择以 .csv 结尾的名称。</translation>
+    </message>
+    <message>
+        <source>At temperature 0 all answers of a row are the same. Raise it, or ask for one answer.</source>
+        <extracomment>app/rows/job.py</extracomment>
+        <translation>温度为 0 时，一行的所有回答都相同。请提高温度，或只要求一个回答。</translation>
+    </message>
+    <message>
+        <source>The answer was cut off at its limit of tokens.</source>
+        <extracomment>app/rows/runner.py</extracomment>
+        <translation>回答达到词元上限而被截断。</translation>
+    </message>
+    <message>
+        <source>“{name}” cannot be read: {reason}.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>无法读取“{name}”：{reason}。</translation>
+    </message>
+    <message>
+        <source>The first row of “{name}” is too long.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>“{name}”的第一行太长。</translation>
+    </message>
+    <message>
+        <source>“{name}” has no columns. A table&apos;s first row names them.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>“{name}”没有列。表格的第一行应给出列名。</translation>
+    </message>
+    <message>
+        <source>“{name}” has {number:,} columns, and {limit:,} are the most. Leave some out.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>“{name}”有 {number:,} 列，最多允许 {limit:,} 列。请去掉一些。</translation>
+    </message>
+    <message>
+        <source>This row cannot be read: {reason}.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>无法读取此行：{reason}。</translation>
+    </message>
+    <message>
+        <source>This row has {number:,} cells, and the table {limit:,} columns.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>此行有 {number:,} 个单元格，而表格有 {limit:,} 列。</translation>
+    </message>
+    <message>
+        <source>This line is no JSON.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>此行不是 JSON。</translation>
+    </message>
+    <message>
+        <source>This line is no JSON object.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>此行不是 JSON 对象。</translation>
+    </message>
+    <message>
+        <source>“{name}” is no table. Choose CSV, TSV, XLSX, JSONL, or a folder.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>“{name}”不是表格。请选择 CSV、TSV、XLSX、JSONL 或文件夹。</translation>
+    </message>
+    <message>
+        <source>“{name}” cannot be read ({reason}).</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>无法读取“{name}”（{reason}）。</translation>
+    </message>
+    <message>
+        <source>This row is longer than {limit:,} characters, or a quote in it has no end.</source>
+        <extracomment>app/rows/source.py</extracomment>
+        <translation>此行超过 {limit:,} 个字符，或其中的引号没有结束。</translation>
+    </message>
+    <message>
+        <source>The prompt names no column, so each row would be asked the same. Write {example} where its value belongs.</source>
+        <extracomment>app/rows/template.py</extracomment>
+        <translation>提示词没有提到任何列，因此每一行的提问都会相同。请在值应出现的位置写上 {example}。</translation>
     </message>
     <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>
@@ -9264,7 +9468,7 @@ accepted</source>
     </message>
     <message>
         <source>“{name}” no longer exists.</source>
-        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <extracomment>app/rows/source.py</extracomment>
         <translation>“{name}”已不存在。</translation>
     </message>
     <message>
@@ -9279,7 +9483,7 @@ accepted</source>
     </message>
     <message>
         <source>“{name}” is a pipe or a device, not a file.</source>
-        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <extracomment>app/rows/source.py</extracomment>
         <translation>“{name}”是管道或设备，不是文件。</translation>
     </message>
     <message>
@@ -12298,6 +12502,16 @@ Switch, load settings, eject</source>
         <translation>{file} 无法使用：{reason}。请选择其他文件。</translation>
     </message>
     <message>
+        <source>From earlier in this chat</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>来自此对话的前文</translation>
+    </message>
+    <message>
+        <source>Message {number}</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>消息 {number}</translation>
+    </message>
+    <message>
         <source>Sum up earlier messa&amp;ges</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>概括较早的消息(&amp;G)</translation>
@@ -12311,6 +12525,21 @@ Switch, load settings, eject</source>
         <source>There must be an answer that is not summed up, and a loaded model with a chat template.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>需要有尚未概括的回答，以及一个已加载且带对话模板的模型。</translation>
+    </message>
+    <message>
+        <source>Split into &amp;parallel tasks…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>拆分为并行任务(&amp;P)…</translation>
+    </message>
+    <message>
+        <source>Have several tasks worked on at once, each in a fork of this chat</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>同时处理多个任务，每个任务在此对话的一个分支中进行</translation>
+    </message>
+    <message>
+        <source>Load a model first, and wait for the running answer.</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>请先加载模型，并等待正在进行的回答结束。</translation>
     </message>
     <message>
         <source>&amp;What this chat was told…</source>
@@ -12356,6 +12585,16 @@ Switch, load settings, eject</source>
         <source>A chat that fills this share of its context is summed up, if that is its way.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>若对话选择了概括，当它占满上下文的这一比例时就会被概括。</translation>
+    </message>
+    <message>
+        <source>Levels of tasks</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>任务层级</translation>
+    </message>
+    <message>
+        <source>2: a task that works side by side with others may hand out tasks of its own.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>2：并行处理的任务也可以再分派自己的任务。</translation>
     </message>
     <message>
         <source>&amp;Project…</source>
