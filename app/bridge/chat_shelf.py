@@ -17,7 +17,7 @@ from app.protocol.output import FinishReason, Output
 from app.protocol.request import SHELF, Request, Role
 from app.shelves.documents import is_cited, number_of, renumbered, with_text_before
 from app.shelves.kept_shelves import num_passages
-from app.shelves.recall import MAX_RECALLED, recalled_for, said_in
+from app.shelves.recall import MAX_RECALLED, Said, recalled_for, said_in
 from app.shelves.shelf import NoShelves, ShelfSource
 
 
@@ -33,6 +33,7 @@ class ChatShelf:
     def __init__(self, chat: Chat, access: ShelfAccess, limits: ChatLimits) -> None:
         self._chat, self._access, self._limits = chat, access, limits
         self._unwanted: set[tuple[str, str]] = set()  # passages that were taken out of the next message
+        self._summed_up: tuple[tuple[str, int], list[Said]] = (("", 0), [])  # up to which turn what was said
 
     @property
     def _source(self) -> ShelfSource:
@@ -109,7 +110,7 @@ class ChatShelf:
         before = [turn for turn in shown if has_passages(turn.attachments)]
         asked = before[-1].text if before else ""
         room = self._limits.room
-        known = said_in(self._chat.turns[:num_summed_up])
+        known = self._said_up_to(num_summed_up)
         found = await asyncio.to_thread(recalled_for, known, text, min(num_passages(room), MAX_RECALLED))
         if self._has_large_shelf:
             found += await self._source.passages(self.id, text, asked, self.first_number, room)
@@ -117,6 +118,14 @@ class ChatShelf:
             before = before[-1:]  # earlier ones may have been cut off
         given = {_place_and_text(one) for turn in before for one in turn.attachments}
         return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted | given)
+
+    def _said_up_to(self, num_turns: int) -> list[Said]:
+        """Of thousands of turns it takes a few frames, and a draft is searched for again and again."""
+        turns = self._chat.turns[:num_turns]
+        key = turns[-1].id if turns else "", num_turns
+        if self._summed_up[0] != key:
+            self._summed_up = key, said_in(turns)
+        return self._summed_up[1]
 
     def uncited_by(self, question: Turn | None, answer: Turn, last: Output) -> tuple[int, ...]:
         """The numbers of the passages that a whole answer was given and should have cited one of.
