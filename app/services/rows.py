@@ -146,8 +146,8 @@ class RowJobs(QObject):
             return list(self._sample[first : first + count])
         return await asyncio.to_thread(_shown, self._job.path, first, count)
 
-    async def as_chat(self, number: int) -> tuple[str, tuple[str, ...]]:
-        """What was asked about a row, from 0, and its answers. Raises InvalidRequestError and as `rows`."""
+    async def as_chat(self, number: int) -> tuple[str, str]:
+        """What is asked about a row, from 0, and its answer. Raises InvalidRequestError and as `rows`."""
         assert self._job
         return await asyncio.to_thread(_asked, self._job.path, number)
 
@@ -191,7 +191,7 @@ class RowJobs(QObject):
                 self.answered.emit()
 
     async def _look_at(self, table: Path) -> None:
-        columns, sample = await asyncio.to_thread(_sampled, table)
+        table, columns, sample = await asyncio.to_thread(_sampled, table)
         await self._leave_job()
         self.table, self.columns, self._sample = table, columns, sample
         self.counts = NOTHING_COUNTED._replace(num_rows=len(sample))
@@ -286,8 +286,9 @@ class RowJobs(QObject):
                 self._woken.clear()
         finally:
             outputs, open_, self._open = self._outputs, self._open, set()
-            for command in (*map(Abort, open_), Forget(runner.beginning_id)):
-                self._engine.post(command)
+            for request_id in open_:
+                self._engine.post(Abort(request_id))
+            self._engine.post(Forget(runner.beginning_id))
             self._save_at = self._count_at = 0.0
             await asyncio.to_thread(self._step, runner, outputs, 0)
 
@@ -362,12 +363,11 @@ def sentence(error: Exception) -> str:
 # In a thread.
 
 
-def _sampled(path: Path) -> tuple[tuple[str, ...], tuple[ShownRow, ...]]:
+def _sampled(path: Path) -> tuple[Path, tuple[str, ...], tuple[ShownRow, ...]]:
+    path = path.resolve()
     source = open_source(path)
     some = islice(source.rows(), NUM_SAMPLED)
-    return source.columns, tuple(
-        ShownRow(_cut(row.values), State.FAILED if row.error else State.WAITING, row.error) for row in some
-    )
+    return path, source.columns, tuple(ShownRow(_cut(row.values), error=row.error) for row in some)
 
 
 def _claimed(folder: Path, settings: JobSettings) -> Job:
@@ -396,10 +396,10 @@ def _cut(values: Any) -> tuple[str, ...]:
     return tuple(value[:MAX_SHOWN_CHARS] for value in values)
 
 
-def _asked(path: Path, number: int) -> tuple[str, tuple[str, ...]]:
+def _asked(path: Path, number: int) -> tuple[str, str]:
     with closing(Job(path)) as job:
         row = job.rows(number + 1, 1)[0]
-        return job.prompt_of(row.cells), row.texts
+        return job.prompt_of(row.cells), max(row.texts, key=row.texts.count, default="")
 
 
 def _export(path: Path, to: Path) -> None:

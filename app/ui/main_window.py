@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from app.chats.chat import Chat
 from app.inspector.docks import ROWS, InspectorDocks
 from app.look.icons import app_icon
+from app.look.popups import come_up
 from app.look.words import tr, tr_said
 from app.services import diagnostics
 from app.services.model_state import ModelWatch
@@ -77,6 +78,7 @@ from app.ui.window_presenter import WindowPresenter
 if TYPE_CHECKING:
     from app.ui.base.setting import Facts
     from app.ui.models.load_settings import LoadSettings
+    from app.ui.rows.rows_window import RowsWindow
     from app.ui.settings.settings_window import SettingsWindow
     from app.ui.tabs.chat_window import ChatWindow
 
@@ -225,6 +227,7 @@ class MainWindow(QObject):
             quit=self.frame.quit_requested.emit,
             show_settings=self.show_settings,
             show_load_settings=self.show_load_settings,
+            show_rows=lambda: come_up(self.rows_window),
             show_palette=self.command_palette.open_up,
             undo=self.undo,
         )
@@ -315,6 +318,14 @@ class MainWindow(QObject):
             self.load_settings.show_for(self.models.path)
         else:
             self.show_settings("engine")
+
+    @cached_property
+    def rows_window(self) -> RowsWindow:
+        """Made when it is first asked for."""
+        from app.ui.rows.rows_window import RowsWindow
+
+        services = self._services
+        return RowsWindow(services.rows, services.workspace, services.engine, self.frame)
 
     def show_setting(self, name: str) -> None:
         self.settings_window.come_up()

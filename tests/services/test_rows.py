@@ -106,7 +106,7 @@ async def test_rows_fill_the_slots_behind_their_beginning_and_are_a_caller_of_th
     assert len(thread.submitted) == NUM_ROWS + 1, "each once"
     assert thread.forgotten == [beginning.chat_id]
     assert await rows.rows(19, 5) == [ShownRow(("n19", "t19", "good"), State.DONE)]
-    assert (await rows.as_chat(3)) == ("Good or bad? t3", ("good",))
+    assert (await rows.as_chat(3)) == ("Good or bad? t3", "good")
     await rows.close()
 
 
@@ -299,9 +299,9 @@ async def test_a_disk_that_is_full_is_told_in_a_sentence(qloop, rows, thread, ta
 async def test_an_answer_that_is_a_chat_is_what_was_asked(qloop, rows, thread, table, workspace) -> None:
     answers = await begun(rows, thread, settings_of(table), limit=1)
     await answers.answer_all(rows)
-    prompt, texts = await rows.as_chat(0)
+    prompt, text = await rows.as_chat(0)
     session = workspace.new_chat()
     session.insert(Role.USER, prompt)
-    session.insert(Role.ASSISTANT, texts[0])
+    session.insert(Role.ASSISTANT, text)
     assert [turn.text for turn in session.chat.turns] == ["Good or bad? t0", "good"]
     await rows.close()
