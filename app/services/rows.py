@@ -43,6 +43,7 @@ NUM_SAMPLED = 100  # rows of a table that are shown before it is a job
 MAX_SHOWN_CHARS = 300  # of a cell
 MAX_EARLIER = 20
 _DELETED = ".deleted"
+_DAMAGED = (OSError, sqlite3.Error, RequestError, ValueError, TypeError, LookupError)  # a job's file
 
 NOTHING_COUNTED = Counts(0, 0, 0)
 OTHER_MODEL = said("Another model is being loaded, so the rows wait. Go on once their model is back.")
@@ -411,7 +412,7 @@ def _earlier(folder: Path) -> list[EarlierJob]:
     found = []
     newest = sorted(folder.glob("*.db"), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in newest[:MAX_EARLIER]:
-        with suppress(OSError, sqlite3.Error, ValueError, TypeError, LookupError), closing(Job(path)) as job:
+        with suppress(*_DAMAGED), closing(Job(path)) as job:
             found.append(EarlierJob(path, job.settings))
     return found
 

@@ -16,8 +16,8 @@ from app.rows.job import State
 from app.services.rows import RowJobs, ShownRow
 
 PAGE, MAX_PAGES = 100, 12
-MIN_WIDTH, MAX_WIDTH, NUMBER_WIDTH = 64, 320, 64
-NUM_MEASURED = 30  # columns whose texts make their width
+MIN_WIDTH, MAX_WIDTH, NUMBER_WIDTH, STATE_WIDTH = 64, 320, 64, 120
+NUM_MEASURED = 30  # columns and rows whose texts make the widths
 STATES = {State.WAITING: mark("waiting"), State.DONE: mark("answered"), State.FAILED: mark("failed")}
 BLANK = ShownRow(())
 
@@ -138,8 +138,12 @@ class RowsTable(RowTable):
         if self._is_measured:
             return
         self._is_measured = True
-        model, metrics = self.rows, self.fontMetrics()
+        model, metrics, widths = self.rows, self.fontMetrics(), [NUMBER_WIDTH]
         for column in range(1, min(len(model.columns) - 1, NUM_MEASURED)):
-            texts = [model.columns[column].head, *(model.text_at(row, column) for row in range(20))]
-            widest = max(map(metrics.horizontalAdvance, texts)) + 2 * PADDING + 4
-            self.setColumnWidth(column, min(max(widest, MIN_WIDTH), MAX_WIDTH))
+            num_rows = min(model.num_rows(), NUM_MEASURED)
+            texts = [model.columns[column].head, *(model.text_at(row, column) for row in range(num_rows))]
+            widths.append(max(MIN_WIDTH, max(map(metrics.horizontalAdvance, texts)) + 2 * PADDING + 4))
+        room = self.viewport().width() - STATE_WIDTH - sum(min(width, MAX_WIDTH) for width in widths)
+        widest = max(MAX_WIDTH, MAX_WIDTH + room)  # a long text takes what is left
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, min(width, widest))

@@ -15,7 +15,7 @@ from app.look.buttons import dialog_button, quiet_button
 from app.look.figures import count, percent, rows, time_left_text
 from app.look.file_dialog import SAVED, choose_file, choose_folder, file_dialog
 from app.look.layouts import CENTRE, STRETCH, FlowLayout, drop, hbox, vbox
-from app.look.plain_text import ElidedLabel, PlainLabel, as_tab_text, as_tooltip, one_line
+from app.look.plain_text import ElidedLabel, PlainLabel, as_tab_text, as_tooltip, one_line, short_path
 from app.look.popups import FlatCombo, Menu, resize_to_fit
 from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.errors import InvalidRequestError
@@ -33,7 +33,7 @@ from app.ui.rows.rows_table import RowsTable
 
 SIZE, MIN_SIZE = QSize(980, 680), QSize(760, 520)
 NUM_PREVIEWED, MAX_VOTES, NUM_COLUMNS = 3, 9, 12
-PROMPT_HEIGHT, SCHEMA_HEIGHT, MAX_TITLE = 84, 72, 60
+PROMPT_HEIGHT, SCHEMA_HEIGHT, VOTES_WIDTH, MAX_TITLE = 84, 72, 64, 60
 PROMPT = Setting("prompt", mark("Prompt"), "", mark("What to ask about each row, its values at the end"))
 SCHEMA = Setting("schema", mark("JSON schema"), "", mark("A JSON schema. Each property becomes a column"))
 KINDS = {
@@ -90,13 +90,13 @@ class RowsWindow(QDialog):
         )
         self.prompt, self.schema = LongTextBox(PROMPT, self), LongTextBox(SCHEMA, self)
         self.kind, self.choices = FlatCombo(self), QLineEdit(self)
-        self.votes = NumberField(tr("Answers a row"), 1, MAX_VOTES, 1, self)
+        self.votes = NumberField(tr("Votes"), 1, MAX_VOTES, 1, self)
         self.preview = button(tr("Pre&view"), partial(self._begin, NUM_PREVIEWED))
         self.run = button(tr("&Start"), self._run)
         self.again = button(tr("As&k again"), partial(self._begin, again=True))
         self.export = button(tr("E&xport…"), self._export)
         self.progress, self.note = ElidedLabel(parent=self), PlainLabel(parent=self, tone="muted", wraps=True)
-        self.reorder = quiet_button(tr("Use that &order"), self, "bar")
+        self.reorder = quiet_button(tr("Use that or&der"), self, "bar")
         self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
         self.table = RowsTable(jobs, self)
         self.overlay, self.undo = DropOverlay(self), UndoToast(self)
@@ -114,8 +114,9 @@ class RowsWindow(QDialog):
         jobs, settings = self._jobs, self._jobs.settings
         if settings and settings != self._filled:
             self._fill(settings)
-        self._pages.setCurrentIndex(1 if jobs.table or jobs.is_busy else 0)
-        self.file.setText(str(jobs.table or ""))
+        self._pages.setCurrentIndex(1 if jobs.table else 0)
+        self.choose.setVisible(bool(jobs.table))  # else the page has a button for it
+        self.file.setText(one_line(short_path(jobs.table)) if jobs.table else "")
         if jobs.columns != self._columns:
             self._columns = jobs.columns
             self._show_columns()
@@ -127,7 +128,7 @@ class RowsWindow(QDialog):
     @Slot()
     def _show_buttons(self) -> None:
         """They depend on the fields, too: what is asked anew is another job."""
-        jobs, is_busy, kind = self._jobs, self._jobs.is_busy, self.kind.currentData()
+        jobs, is_busy, kind = self._jobs, self._jobs.is_busy, self._kind
         is_job, is_ours = jobs.settings is not None, jobs.settings == self._wanted()
         num_left = jobs.counts.num_rows - jobs.num_ended
         self.run.setText(
@@ -177,9 +178,13 @@ class RowsWindow(QDialog):
         self.kind.setCurrentIndex(self.kind.findData(form.kind))
         self.votes.setValue(settings.num_votes)
 
+    @property
+    def _kind(self) -> Kind:
+        return Kind(self.kind.currentData())  # Qt makes it a plain text
+
     def _settings(self) -> JobSettings:
         """Raises InvalidRequestError."""
-        kind = self.kind.currentData()
+        kind = self._kind
         choices = tuple(one.strip() for one in self.choices.text().split(",")) if kind is Kind.CHOICE else ()
         form = AnswerForm(kind, choices, self.schema.value if kind is Kind.SCHEMA else "")
         model, source = self._engine.front_address, str(self._jobs.table)
@@ -242,8 +247,9 @@ class RowsWindow(QDialog):
         menu, jobs = Menu(self.earlier), await self._jobs.earlier()
         shown = next((job for job in jobs if job.settings == self._jobs.settings), None)
         for job in jobs:
-            words = f"{Path(job.settings.source).name}:  {one_line(job.settings.prompt)}"
-            action = menu.addAction(as_tab_text(words[:MAX_TITLE]), partial(self._jobs.open, job))
+            words = one_line(f"{Path(job.settings.source).name}: {job.settings.prompt}")
+            words = words if len(words) <= MAX_TITLE else f"{words[:MAX_TITLE]}…"
+            action = menu.addAction(as_tab_text(words), partial(self._jobs.open, job))
             action.setCheckable(True)
             action.setChecked(job is shown)
         menu.addSeparator()
@@ -334,6 +340,7 @@ class RowsWindow(QDialog):
         self.kind.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.choices.setPlaceholderText(tr("positive, negative, neutral"))
         self.choices.setAccessibleName(tr("The words, with commas between them"))
+        self.votes.setFixedWidth(VOTES_WIDTH)
         self.votes.setToolTip(tr("Ask so many times and take what most answers say, with their share"))
         self.preview.setToolTip(tr("Answer the first {number} rows", number=NUM_PREVIEWED))
         self.again.setToolTip(tr("Ask again about the rows that failed"))
@@ -347,7 +354,7 @@ class RowsWindow(QDialog):
         vbox(STRETCH, hbox(STRETCH, words, STRETCH), 8, (first, 0, CENTRE), STRETCH, on=nothing, margins=None)
         self._inserts = QWidget(page)
         FlowLayout(self._inserts, 4)
-        answer, votes = (PlainLabel(tr(text), page, "muted") for text in ("Ans&wer", "Answers a r&ow"))
+        answer, votes = (PlainLabel(tr(text), page, "muted") for text in ("Ans&wer", "V&otes"))
         answer.setBuddy(self.kind)
         votes.setBuddy(self.votes)
         vbox(
