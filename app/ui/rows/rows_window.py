@@ -2,6 +2,7 @@
 
 import sqlite3
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Slot
@@ -80,7 +81,6 @@ class RowsWindow(QDialog):
     def __init__(self, jobs: RowJobs, workspace: Workspace, engine: Engines, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._jobs, self._workspace, self._engine = jobs, workspace, engine
-        self._filled: JobSettings | None = None  # that the fields were filled with last, or that were begun
         self._columns: tuple[str, ...] = ()
         button = partial(dialog_button, parent=self)
         self.file = ElidedLabel(parent=self)
@@ -111,9 +111,7 @@ class RowsWindow(QDialog):
     @Slot()
     def apply(self) -> None:
         """Something has changed."""
-        jobs, settings = self._jobs, self._jobs.settings
-        if settings and settings != self._filled:
-            self._fill(settings)
+        jobs = self._jobs
         self._pages.setCurrentIndex(1 if jobs.table else 0)
         self.choose.setVisible(bool(jobs.table))  # else the page has a button for it
         self.file.setText(one_line(short_path(jobs.table)) if jobs.table else "")
@@ -162,21 +160,26 @@ class RowsWindow(QDialog):
         assert flow is not None
         while flow.takeAt(0):
             pass
+        before = self.earlier
         for column in self._columns[:NUM_COLUMNS]:
             button = quiet_button(f"{{{as_tab_text(column)[:MAX_TITLE]}}}", self._inserts, "bar")
             button.setToolTip(as_tooltip(tr("Insert {column}", column=f"{{{column}}}")))
             button.clicked.connect(partial(self._insert, column))
             flow.addWidget(button)
             button.show()
+            QWidget.setTabOrder(before, button)
+            before = button
 
-    def _fill(self, settings: JobSettings) -> None:
-        self._filled = settings
-        form = settings.form
-        self.prompt.show_value(settings.prompt)
+    def _open(self, job: EarlierJob) -> None:
+        before, settings, form = self.prompt.value, job.settings, job.settings.form
+        if before.strip() and before != settings.prompt:
+            self.undo.offer(tr("Replaced the prompt."), partial(self._put_prompt, before))
+        self._put_prompt(settings.prompt)
         self.schema.show_value(form.schema)
         self.choices.setText(", ".join(form.choices))
         self.kind.setCurrentIndex(self.kind.findData(form.kind))
         self.votes.setValue(settings.num_votes)
+        self._jobs.open(job)
 
     @property
     def _kind(self) -> Kind:
@@ -199,7 +202,6 @@ class RowsWindow(QDialog):
     # What is done
 
     def look_at(self, table: Path) -> None:
-        self._filled = None
         self._jobs.look_at(table)
         self.prompt.setFocus()
 
@@ -211,7 +213,7 @@ class RowsWindow(QDialog):
 
     def _begin(self, limit: int = 0, *, again: bool = False) -> None:
         try:
-            settings = self._filled = self._settings()
+            settings = self._settings()
         except InvalidRequestError as error:
             self.trouble.say(tr_said(str(error)))
             return
@@ -224,8 +226,7 @@ class RowsWindow(QDialog):
     def _use_order(self) -> None:
         if sharing := self._jobs.sharing:
             before = self.prompt.value
-            self.prompt.show_value(sharing.other)
-            self._on_edited()
+            self._put_prompt(sharing.other)
             self.undo.offer(tr("Moved the values to the end."), partial(self._put_prompt, before))
 
     def _put_prompt(self, text: str) -> None:
@@ -249,7 +250,7 @@ class RowsWindow(QDialog):
         for job in jobs:
             words = one_line(f"{Path(job.settings.source).name}: {job.settings.prompt}")
             words = words if len(words) <= MAX_TITLE else f"{words[:MAX_TITLE]}…"
-            action = menu.addAction(as_tab_text(words), partial(self._jobs.open, job))
+            action = menu.addAction(as_tab_text(words), partial(self._open, job))
             action.setCheckable(True)
             action.setChecked(job is shown)
         menu.addSeparator()
@@ -294,8 +295,7 @@ class RowsWindow(QDialog):
         session = self._workspace.new_chat()
         session.insert(Role.USER, prompt)
         session.insert(Role.ASSISTANT, answer)
-        if parent := self.parentWidget():
-            parent.activateWindow()
+        self.close()  # it would stand over the chat
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if len(files := dropped_files(event.mimeData())) == 1 and not self._jobs.is_busy:
@@ -370,6 +370,10 @@ class RowsWindow(QDialog):
         self._pages = QStackedWidget(self)
         for one in (nothing, page):
             self._pages.addWidget(one)
+        fields = (self.prompt, self.kind, self.choices, self.votes, self.schema)
+        buttons = (self.run, self.preview, self.again, self.export, self.reorder)
+        for one, other in pairwise((self.choose, self.earlier, *fields, *buttons, self.table)):
+            QWidget.setTabOrder(one, other)
         head = hbox(self.choose, (self.file, 1), self.earlier)
         vbox(head, (self._pages, 1), self.trouble, on=self, margins=16)
 
