@@ -38,6 +38,7 @@ from app.system.said import said
 NUM_AHEAD = 2  # rows whose prompts are made while all slots answer
 NUM_SLOTS_ELSEWHERE = 8  # of a server that does not tell
 SAVE_EVERY_S = 0.5
+TELL_EVERY_S = 0.1  # how many rows were read
 COUNTS_SHARE = 20  # between two counts of all rows: so many times as long as the last one took
 NUM_SAMPLED = 100  # rows of a table that are shown before it is a job
 MAX_SHOWN_CHARS = 300  # of a cell
@@ -220,12 +221,14 @@ class RowJobs(QObject):
         self.is_reading = False
 
     async def _read(self, job: Job) -> None:
-        reading = job.read()
+        reading, told_at = job.read(), 0.0
         while num_rows := await asyncio.to_thread(next, reading, 0):
             if not self.columns:
                 self.columns, self.added, self.sharing = await asyncio.to_thread(_about, job)
             self.counts = Counts(num_rows, 0, 0)
-            self.changed.emit()
+            if monotonic() >= told_at + TELL_EVERY_S:
+                told_at = monotonic()
+                self.changed.emit()
             if self._is_stopping:
                 break
 

@@ -48,8 +48,8 @@ class RowsModel(RowModel):
             self.endResetModel()
         elif num_rows > self._num_rows:
             self.beginInsertRows(QModelIndex(), self._num_rows, num_rows - 1)
+            self._fresh.discard(self._num_rows // PAGE)  # it was not full
             self._num_rows = num_rows
-            self.forget()
             self.endInsertRows()
         return is_other
 
