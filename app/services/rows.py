@@ -59,11 +59,6 @@ class ShownRow(NamedTuple):
     error: str = ""
 
 
-class EarlierJob(NamedTuple):
-    path: Path
-    settings: JobSettings
-
-
 class RowJobs(QObject):
     changed = Signal()  # all but the rows
     answered = Signal()  # some rows have answers now
@@ -117,8 +112,8 @@ class RowJobs(QObject):
         """Shows the first rows of a table."""
         self._do(self._look_at(table))
 
-    def open(self, earlier: EarlierJob) -> None:
-        self._do(self._open_job(earlier.settings))
+    def open(self, earlier: JobSettings) -> None:
+        self._do(self._open_job(earlier))
 
     def start(self, settings: JobSettings, limit: int = 0, *, again: bool = False) -> None:
         """Begins a job or goes on with it: with its first rows, or all. `again`: also those that failed."""
@@ -158,16 +153,16 @@ class RowJobs(QObject):
         assert self._job
         await asyncio.to_thread(_export, self._job.path, path)
 
-    async def earlier(self) -> list[EarlierJob]:
+    async def earlier(self) -> list[JobSettings]:
         """The newest first."""
         return await asyncio.to_thread(_earlier, self._folder)
 
-    def delete(self, job: EarlierJob) -> None:
+    def delete(self, job: JobSettings) -> None:
         """It is kept aside until the program ends."""
         self._do(self._delete(job))
 
-    def put_back(self, job: EarlierJob) -> None:
-        self._do(asyncio.to_thread(_put_back, job))
+    def put_back(self, job: JobSettings) -> None:
+        self._do(asyncio.to_thread(_put_back, self._path_of(job)))
 
     # One at a time
 
@@ -315,10 +310,13 @@ class RowJobs(QObject):
         self.counts = self._job.counts()
         self._count_at = monotonic() + COUNTS_SHARE * (monotonic() - began_at)
 
-    async def _delete(self, job: EarlierJob) -> None:
-        if self.settings == job.settings:
+    async def _delete(self, job: JobSettings) -> None:
+        if self.settings == job:
             await self._leave_job()
-        await asyncio.to_thread(_set_aside, job)
+        await asyncio.to_thread(_set_aside, self._path_of(job))
+
+    def _path_of(self, job: JobSettings) -> Path:
+        return self._folder / f"{job.id}.db"
 
     def _close_job(self) -> None:
         if self._job:
@@ -411,20 +409,20 @@ def _export(path: Path, to: Path) -> None:
         export(job, to)
 
 
-def _earlier(folder: Path) -> list[EarlierJob]:
+def _earlier(folder: Path) -> list[JobSettings]:
     found = []
     newest = sorted(folder.glob("*.db"), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in newest[:MAX_EARLIER]:
         with suppress(*_DAMAGED), closing(Job(path)) as job:
-            found.append(EarlierJob(path, job.settings))
+            found.append(job.settings)
     return found
 
 
-def _set_aside(earlier: EarlierJob) -> None:
-    with closing(Job(earlier.path)) as job:
+def _set_aside(path: Path) -> None:
+    with closing(Job(path)) as job:
         if not job.claim():
             raise InvalidRequestError(TAKEN)
-    earlier.path.replace(earlier.path.with_suffix(_DELETED))
+    path.replace(path.with_suffix(_DELETED))
 
 
 def _purge(folder: Path) -> None:
@@ -433,6 +431,6 @@ def _purge(folder: Path) -> None:
         path.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _put_back(earlier: EarlierJob) -> None:
-    if not earlier.path.exists():
-        earlier.path.with_suffix(_DELETED).replace(earlier.path)
+def _put_back(path: Path) -> None:
+    if not path.exists():  # it was not begun anew
+        path.with_suffix(_DELETED).replace(path)

@@ -234,7 +234,8 @@ async def test_a_job_is_found_again_also_without_its_table_and_deleted_with_a_wa
     table.unlink()
     later = RowJobs(engine, ChatWorker(), tmp_path / "rows", engine)
     (job,) = await later.earlier()
-    assert job.settings == settings_of(table)
+    assert job == settings_of(table)
+    path = tmp_path / "rows" / f"{job.id}.db"
     later.open(job)
     await until(lambda: later.columns and has_come(later))
     assert "no longer exists" in later.trouble
@@ -242,14 +243,14 @@ async def test_a_job_is_found_again_also_without_its_table_and_deleted_with_a_wa
     await later.export(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text().splitlines()[1] == "n0,t0,good,"
     later.delete(job)
-    await until(lambda: not job.path.exists() and has_come(later))
+    await until(lambda: not path.exists() and has_come(later))
     assert later.settings is None
     assert await later.earlier() == []
     later.put_back(job)
-    await until(lambda: job.path.exists() and has_come(later))
+    await until(lambda: path.exists() and has_come(later))
     assert await later.earlier() == [job]
     later.delete(job)
-    await until(lambda: not job.path.exists() and has_come(later))
+    await until(lambda: not path.exists() and has_come(later))
     await later.close()
     assert not [one for one in (tmp_path / "rows").iterdir() if not one.name.endswith(".lock")]
 

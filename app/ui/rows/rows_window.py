@@ -23,7 +23,7 @@ from app.protocol.errors import InvalidRequestError
 from app.protocol.request import Role
 from app.rows.answer_form import AnswerForm, Kind
 from app.rows.job import JobSettings
-from app.services.rows import EarlierJob, RowJobs, sentence
+from app.services.rows import RowJobs, sentence
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped import dropped_files
 from app.ui.base.long_text_box import LongTextBox
@@ -43,6 +43,7 @@ KINDS = {
     Kind.NUMBER: mark("Number"),
     Kind.SCHEMA: mark("JSON by a schema"),
 }
+DRAFT = ("", "rows.prompt")
 EMPTY = mark(
     "Ask one prompt about each row of a table: CSV, TSV, XLSX, JSONL, or a folder of files. "
     "What all prompts begin with is computed once."
@@ -86,7 +87,7 @@ class RowsWindow(QDialog):
         self.file = ElidedLabel(parent=self)
         self.choose, self.earlier = (
             QPushButton(tr("Choose a &table"), self),
-            button(tr("Ear&lier"), self._ask),
+            button(tr("Ear&lier"), lambda: spawn(self._offer_earlier())),
         )
         self.prompt, self.schema = LongTextBox(PROMPT, self), LongTextBox(SCHEMA, self)
         self.kind, self.choices = FlatCombo(self), QLineEdit(self)
@@ -103,7 +104,7 @@ class RowsWindow(QDialog):
         self._dress()
         self._lay_out()
         self._connect()
-        self._restore()
+        self.prompt.show_value(workspace.drafts.text(DRAFT))
         self.apply()
 
     # What is shown
@@ -143,16 +144,9 @@ class RowsWindow(QDialog):
             text.setReadOnly(is_busy)
         self.choices.setVisible(kind is Kind.CHOICE)
         self.schema.setVisible(kind is Kind.SCHEMA)
-        self.note.say(sharing_text(jobs) if is_ours else self._model_text() if is_job else "")
+        other = tr("The answers below are to an earlier prompt, or by another model. They are kept.")
+        self.note.say(sharing_text(jobs) if is_ours else other if is_job else "")
         self.reorder.setVisible(bool(is_ours and not is_busy and jobs.sharing and jobs.sharing.is_better))
-
-    def _model_text(self) -> str:
-        settings, front = self._jobs.settings, self._engine.front_address
-        if settings is None or settings.model == front:
-            return tr("The answers below are to an earlier prompt. They are kept.") if settings else ""
-        return tr(
-            "The answers below are by {model}. They are kept.", model=one_line(Path(settings.model).stem)
-        )
 
     def _show_columns(self) -> None:
         drop(*self._inserts.findChildren(QPushButton))
@@ -170,8 +164,8 @@ class RowsWindow(QDialog):
             QWidget.setTabOrder(before, button)
             before = button
 
-    def _open(self, job: EarlierJob) -> None:
-        before, settings, form = self.prompt.value, job.settings, job.settings.form
+    def _open(self, settings: JobSettings) -> None:
+        before, form = self.prompt.value, settings.form
         if before.strip() and before != settings.prompt:
             self.undo.offer(tr("Replaced the prompt."), partial(self._put_prompt, before))
         self._put_prompt(settings.prompt)
@@ -179,7 +173,7 @@ class RowsWindow(QDialog):
         self.choices.setText(", ".join(form.choices))
         self.kind.setCurrentIndex(self.kind.findData(form.kind))
         self.votes.setValue(settings.num_votes)
-        self._jobs.open(job)
+        self._jobs.open(settings)
 
     @property
     def _kind(self) -> Kind:
@@ -235,31 +229,25 @@ class RowsWindow(QDialog):
 
     @Slot()
     def _on_edited(self) -> None:
-        self._workspace.drafts.put(("", "rows.prompt"), self.prompt.value)
+        self._workspace.drafts.put(DRAFT, self.prompt.value)
         self._show_buttons()
-
-    def _restore(self) -> None:
-        self.prompt.show_value(self._workspace.drafts.text(("", "rows.prompt")))
-
-    def _ask(self) -> None:
-        spawn(self._offer_earlier())
 
     async def _offer_earlier(self) -> None:
         menu, jobs = Menu(self.earlier), await self._jobs.earlier()
-        shown = next((job for job in jobs if job.settings == self._jobs.settings), None)
+        shown = self._jobs.settings
         for job in jobs:
-            words = one_line(f"{Path(job.settings.source).name}: {job.settings.prompt}")
+            words = one_line(f"{Path(job.source).name}: {job.prompt}")
             words = words if len(words) <= MAX_TITLE else f"{words[:MAX_TITLE]}…"
             action = menu.addAction(as_tab_text(words), partial(self._open, job))
             action.setCheckable(True)
-            action.setChecked(job is shown)
+            action.setChecked(job == shown)
         menu.addSeparator()
         delete = menu.addAction(tr("&Delete the answers below"), partial(self._delete, shown))
         delete.setEnabled(shown is not None)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.earlier.mapToGlobal(self.earlier.rect().bottomLeft()))
 
-    def _delete(self, job: EarlierJob | None) -> None:
+    def _delete(self, job: JobSettings | None) -> None:
         assert job
         self._jobs.delete(job)
         self.undo.offer(tr("Deleted the answers."), partial(self._jobs.put_back, job))
