@@ -16,7 +16,8 @@ from app.rows.job import State
 from app.services.rows import RowJobs, ShownRow
 
 PAGE, MAX_PAGES = 100, 12
-MIN_WIDTH, MAX_WIDTH, NUMBER_WIDTH, STATE_WIDTH = 64, 320, 64, 120
+MIN_WIDTH, MIN_LONG, MAX_WIDTH = 64, 220, 320
+NUMBER_WIDTH, ANSWER_WIDTH, STATE_WIDTH = 64, 104, 120
 NUM_MEASURED = 30  # columns and rows whose texts make the widths
 STATES = {State.WAITING: mark("waiting"), State.DONE: mark("answered"), State.FAILED: mark("failed")}
 BLANK = ShownRow(())
@@ -118,7 +119,7 @@ class RowsModel(RowModel):
 
 class RowsTable(RowTable):
     def __init__(self, rows: RowJobs, parent: QWidget) -> None:
-        self.rows = RowsModel(rows, parent)
+        self._jobs, self.rows = rows, RowsModel(rows, parent)
         super().__init__(tr("Rows"), self.rows, parent)
         self.horizontalHeader().setStretchLastSection(True)
         self._is_measured = False
@@ -142,8 +143,9 @@ class RowsTable(RowTable):
         for column in range(1, min(len(model.columns) - 1, NUM_MEASURED)):
             num_rows = min(model.num_rows(), NUM_MEASURED)
             texts = [model.columns[column].head, *(model.text_at(row, column) for row in range(num_rows))]
-            widths.append(max(MIN_WIDTH, max(map(metrics.horizontalAdvance, texts)) + 2 * PADDING + 4))
+            least = MIN_WIDTH if column <= len(self._jobs.columns) else ANSWER_WIDTH  # which is yet to come
+            widths.append(max(least, max(map(metrics.horizontalAdvance, texts)) + 2 * PADDING + 4))
         room = self.viewport().width() - STATE_WIDTH - sum(min(width, MAX_WIDTH) for width in widths)
-        widest = max(MAX_WIDTH, MAX_WIDTH + room)  # a long text takes what is left
+        widest = max(MIN_LONG, MAX_WIDTH + room)  # a long text takes what is left
         for column, width in enumerate(widths):
             self.setColumnWidth(column, min(width, widest))
