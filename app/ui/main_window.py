@@ -22,7 +22,6 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from app.chats.chat import Chat
 from app.inspector.docks import ROWS, InspectorDocks
 from app.look.icons import app_icon
-from app.look.popups import come_up
 from app.look.words import tr, tr_said
 from app.services import diagnostics
 from app.services.model_state import ModelWatch
@@ -227,7 +226,7 @@ class MainWindow(QObject):
             quit=self.frame.quit_requested.emit,
             show_settings=self.show_settings,
             show_load_settings=self.show_load_settings,
-            show_rows=lambda: come_up(self.rows_window),
+            show_rows=lambda: self.rows_window.come_up(),
             show_palette=self.command_palette.open_up,
             undo=self.undo,
         )

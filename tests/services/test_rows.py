@@ -218,6 +218,9 @@ async def test_a_table_is_looked_at_before_it_is_a_job(qloop, rows, table) -> No
     await until(lambda: rows.columns and has_come(rows))
     assert (rows.columns, rows.settings) == (("name", "text"), None)
     assert (await rows.rows(1, 1))[0].cells == ("n1", "t1")
+    rows.look_at(table.parent)
+    await until(lambda: has_come(rows))
+    assert (rows.columns, (await rows.rows(0, 1))[0].cells) == (("name", "text"), ("table.csv",))
     rows.look_at(table.parent / "gone.csv")
     await until(lambda: has_come(rows))
     assert "no longer exists" in rows.trouble

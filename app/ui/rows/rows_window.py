@@ -17,7 +17,7 @@ from app.look.figures import count, percent, rows, time_left_text
 from app.look.file_dialog import SAVED, choose_file, choose_folder, file_dialog
 from app.look.layouts import CENTRE, STRETCH, FlowLayout, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tab_text, as_tooltip, one_line, short_path
-from app.look.popups import FlatCombo, Menu, resize_to_fit
+from app.look.popups import FlatCombo, Menu, come_up, resize_to_fit
 from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.errors import InvalidRequestError
 from app.protocol.request import Role
@@ -106,6 +106,12 @@ class RowsWindow(QDialog):
         self._connect()
         self.prompt.show_value(workspace.drafts.text(DRAFT))
         self.apply()
+
+    def come_up(self) -> None:
+        """With what was asked last, which may have been cut off, unless another prompt was typed since."""
+        come_up(self)
+        if not self._jobs.table:
+            spawn(self._open_last())
 
     # What is shown
 
@@ -231,6 +237,11 @@ class RowsWindow(QDialog):
     def _on_edited(self) -> None:
         self._workspace.drafts.put(DRAFT, self.prompt.value)
         self._show_buttons()
+
+    async def _open_last(self) -> None:
+        jobs = await self._jobs.earlier()
+        if jobs and not self._jobs.is_busy and self.prompt.value in ("", jobs[0].prompt):
+            self._open(jobs[0])
 
     async def _offer_earlier(self) -> None:
         menu, jobs = Menu(self.earlier), await self._jobs.earlier()

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.bridge.tasks import finish_all
 from app.engine.prompts.chat_worker import ChatWorker
 from app.protocol.output import FinishReason
 from app.rows.job import Counts, JobSettings
@@ -241,6 +242,29 @@ async def test_an_earlier_job_is_opened_with_its_prompt_and_deleted_with_a_way_b
     await until(lambda: not jobs.is_busy)
     assert len(await jobs.earlier()) == 1
     await jobs.close()
+
+
+async def test_what_was_asked_last_is_there_again_and_waits(
+    window, jobs, table, thread, workspace, engine, qtbot: QtBot
+) -> None:
+    await looked_at(window, table)
+    window.prompt.insertPlainText("About {text}")
+    click(window.preview)
+    await answered(window, thread)
+    await jobs.close()
+    later = RowJobs(engine, ChatWorker(), jobs._folder, engine)
+    for typed, table_then in (("Another {name}", None), ("About {text}", table)):
+        workspace.drafts.put(("", "rows.prompt"), typed)
+        then = RowsWindow(later, workspace, engine, None)
+        qtbot.addWidget(then)
+        then.come_up()
+        await finish_all()
+        assert (then.prompt.value, later.table) == (typed, table_then)
+        then.hide()
+    assert then.progress.text() == "3 of 8 rows answered"
+    assert then.run.text() == "&Go on"
+    assert not thread.submitted
+    await later.close()
 
 
 async def earlier(window: RowsWindow) -> QMenu:
