@@ -31,7 +31,6 @@ from app.system import paths
 ROWS_SIDE_BY_SIDE = 8
 NUM_AHEAD = 2  # rows whose prompts are made while all slots answer
 TELL_EVERY_S = 1.0
-WORTH_SHARING = 0.3  # of a prompt
 
 
 def main(argv: Sequence[str]) -> int:
@@ -162,17 +161,13 @@ def _work(options: argparse.Namespace) -> int:
 
 
 def _advice(job: Job) -> str:
-    """On a prompt in which little is shared, though much could be. By its first row."""
-    template, row = job.template, next(iter(job.rows(1, 1)), None)
-    if row is None or len(row.cells) < len(job.columns):  # nobody knows how long a file is
-        return ""
-    other = template.with_shared_first()
-    shared, could_share = template.shared(row.cells), other.shared(row.cells)
-    if could_share < shared + WORTH_SHARING:
+    """On a prompt in which little is shared, though much could be."""
+    sharing = job.sharing
+    if not (sharing and sharing.is_better):
         return ""
     return (
-        f"{shared:.0%} of the first row's prompt is shared with other rows. With its values at the end it "
-        f"would be {could_share:.0%}:\n\n{other.text}\n"
+        f"{sharing.now:.0%} of the first row's prompt is shared with other rows. With its values at the end "
+        f"it would be {sharing.could_be:.0%}:\n\n{sharing.other}\n"
     )
 
 

@@ -88,6 +88,7 @@ def quiet_button(label: str, parent: QWidget, place: str = "") -> QPushButton:
     """In a `place` such as "bar" or "status" it is lower than elsewhere, as the style sheet says."""
     button = QPushButton(label, parent)
     button.setProperty("kind", "quiet")
+    button.setAutoDefault(False)  # it would look like the default one in a dialog
     if place:
         button.setProperty("place", place)
     return button

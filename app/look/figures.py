@@ -76,3 +76,13 @@ def num_params(number: int) -> str:
     if number >= 1e9:
         return tr("{number}B", number=decimal(number / 1e9, 1))
     return tr("{number}M", number=decimal(number / 1e6, 0 if number >= 1e7 else 1))
+
+
+def time_left_text(seconds: float) -> str:
+    """A rough estimate."""
+    if seconds < 55:
+        return tr_n("{n} second left", "{n} seconds left", max(5, round(seconds / 5) * 5))
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return tr_n("{n} minute left", "{n} minutes left", minutes)
+    return tr_n("{n} hour left", "{n} hours left", round(seconds / 3600))

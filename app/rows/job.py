@@ -19,7 +19,7 @@ from app.protocol.errors import InvalidRequestError
 from app.protocol.sampling import SamplingParams
 from app.rows.answer_form import TEXT, AnswerForm, Kind
 from app.rows.source import Source, SourceRow, open_source, unique_names, with_text
-from app.rows.template import Template
+from app.rows.template import Sharing, Template
 from app.system.files import private_dir, private_file
 from app.system.folder_lock import FolderLock
 from app.system.said import from_text, said, to_text
@@ -218,6 +218,14 @@ class Job:
         """What is asked about a row. Blocks where that is a file. Raises InvalidRequestError."""
         values = with_text(Path(self.settings.source), cells, self.columns)
         return self.template.filled(values)
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """Of the first row's prompt. None: there is no row, or nobody knows how long a file is."""
+        row = next(iter(self.rows(1, 1)), None)
+        if row is None or len(row.cells) < len(self.columns):
+            return None
+        return self.template.sharing(row.cells)
 
     # The answers.
 

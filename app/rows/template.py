@@ -3,9 +3,24 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.protocol.errors import InvalidRequestError
 from app.system.said import said
+
+WORTH_SHARING = 0.3  # of a prompt
+
+
+class Sharing(NamedTuple):
+    """How much of a row's prompt all rows begin with, from 0 to 1: as it is, and in the other order."""
+
+    now: float
+    could_be: float
+    other: str
+
+    @property
+    def is_better(self) -> bool:
+        return self.could_be >= self.now + WORTH_SHARING
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,10 @@ class Template:
         asked = "".join(f"“{part}”" if index % 2 else part for index, part in enumerate(self._parts)).strip()
         values = "\n".join(f"{column}: {{{column}}}" for column in self.used)
         return Template(f"{asked}\n\n{values}", self.columns)
+
+    def sharing(self, values: Sequence[str]) -> Sharing:
+        other = self.with_shared_first()
+        return Sharing(self.shared(values), other.shared(values), other.text)
 
     @property
     def _parts(self) -> list[str]:

@@ -22,6 +22,7 @@ from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.services.projects import Projects
+from app.services.rows import RowJobs
 from app.services.self_test import SelfTest
 from app.services.servers import Servers
 from app.services.shelf_vectors import ShelfVectors
@@ -66,6 +67,7 @@ class Services:
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck(workspace.tools.readers.chat_layer)
         self.schema_tokens = TokenCounter(engine, parent)  # of tools
+        self.rows = RowJobs(engine, workspace.tools.readers.chat_layer, paths.rows_dir(), parent)
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
         self.cells.also_wanted = lambda: (*self.shelves.chat_ids, *(one.chat_id for one in self.projects.all))
         sources = (self.shelves.beginnings, self.projects.beginnings)
@@ -88,6 +90,7 @@ class Services:
         self.model_fits.close()
         self.hub.close()
         await self.draft_offers.close()
+        await self.rows.close()
         await self.downloads.close()
         await self.self_test.close()
         await self.tools.close()

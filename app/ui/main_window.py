@@ -77,6 +77,7 @@ from app.ui.window_presenter import WindowPresenter
 if TYPE_CHECKING:
     from app.ui.base.setting import Facts
     from app.ui.models.load_settings import LoadSettings
+    from app.ui.rows.rows_window import RowsWindow
     from app.ui.settings.settings_window import SettingsWindow
     from app.ui.tabs.chat_window import ChatWindow
 
@@ -225,6 +226,7 @@ class MainWindow(QObject):
             quit=self.frame.quit_requested.emit,
             show_settings=self.show_settings,
             show_load_settings=self.show_load_settings,
+            show_rows=lambda: self.rows_window.come_up(),
             show_palette=self.command_palette.open_up,
             undo=self.undo,
         )
@@ -315,6 +317,14 @@ class MainWindow(QObject):
             self.load_settings.show_for(self.models.path)
         else:
             self.show_settings("engine")
+
+    @cached_property
+    def rows_window(self) -> RowsWindow:
+        """Made when it is first asked for."""
+        from app.ui.rows.rows_window import RowsWindow
+
+        services = self._services
+        return RowsWindow(services.rows, services.workspace, services.engine, self.frame)
 
     def show_setting(self, name: str) -> None:
         self.settings_window.come_up()

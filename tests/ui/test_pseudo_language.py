@@ -34,6 +34,9 @@ from app.chats.imports.entries import Problem, no_chats, no_messages
 from app.chats.imports.read import FoundChats
 from app.look.theme import apply_theme
 from app.protocol.request import Role
+from app.rows.answer_form import Kind
+from app.rows.job import Counts, JobSettings
+from app.rows.template import Sharing
 from app.services.chat_transfer import ImportPlan
 from app.settings.settings import Settings
 from app.system.said import said
@@ -254,3 +257,24 @@ def test_the_window_of_models_is_translated_and_has_room(qtbot: QtBot, pseudo_wi
     assert pseudo_window.tabs.current
     assert untranslated(pseudo_window.tabs.current.empty) == []
     models.close()
+
+
+async def test_the_rows_of_a_table_are_translated_and_have_room(
+    qloop: asyncio.AbstractEventLoop, pseudo_window: MainWindow
+) -> None:
+    window, jobs = pseudo_window.rows_window, pseudo_window._services.rows
+    jobs.table, jobs.columns, jobs.added = Path("/1.csv"), ("1", "2"), ("3", "4")
+    jobs.counts, jobs.sharing = Counts(1000, 400, 2), Sharing(0.1, 0.9, "")
+    jobs.trouble = said("The answer is no number.")
+    window.prompt.show_value("{1}")
+    window.resize(window.minimumSize())
+    window.show()
+    for kind in Kind:
+        window.kind.setCurrentIndex(window.kind.findData(kind))
+        for jobs.settings in (window._wanted(), JobSettings("/1.csv", "{2}"), None):
+            window.apply()
+            await asyncio.sleep(0)
+            assert untranslated(window) == [], kind
+            assert cut_off(window) == [], kind
+    window.close()
+    await finish_all()

@@ -199,6 +199,7 @@ COMMANDS = {
     "api.open": Words("Co&nnect other programs…", "Address, key and an example for other programs"),
     "tools.settings": Words("Tools and &MCP servers…", "Built-in tools, MCP servers, and their permissions"),
     "tools.shelves": Words("S&helves…", "Sets of files that chats read or search"),
+    "tools.rows": Words("&Rows…", "Ask one prompt about each row of a table"),
     "tools.backups": Words("&Backups…", "Back up all chats, or restore a backup"),
     "tools.self-test": Words(
         "&Self-test…", "Check that chats do not affect each other's answers, with this model on this computer"

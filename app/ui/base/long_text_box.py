@@ -109,6 +109,10 @@ class LongTextBox(QPlainTextEdit):
     def has_parts(self) -> bool:
         return bool(self._begin or self._num_after)
 
+    @property
+    def value(self) -> str:
+        return self._value
+
     def show_value(self, value: str) -> None:
         if value != self._value:
             self._earlier = None

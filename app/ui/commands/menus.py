@@ -86,6 +86,7 @@ class Parts:
     quit: Callable[[], object]
     show_settings: Callable[..., object]  # takes the name of a page, or nothing
     show_load_settings: Callable[[], object]  # of the model that is open
+    show_rows: Callable[[], object]
     show_palette: Callable[[], object]
     undo: UndoToast
 
@@ -325,6 +326,7 @@ class Menus(QObject):
             tr(frame.TOOLS),
             self._new("tools.settings", partial(parts.show_settings, "tools")),
             parts.shelves.show,
+            self._new("tools.rows", parts.show_rows),
             None,
             *parts.api.actions,
             parts.backups.open,

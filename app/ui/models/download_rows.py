@@ -7,11 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QSizePolicy, QWidget
 
 from app.look.buttons import IconButton, dialog_button
-from app.look.figures import data_size
+from app.look.figures import data_size, time_left_text
 from app.look.fonts import tabular
 from app.look.layouts import STRETCH, TOP, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
-from app.look.words import mark, tr, tr_n, tr_said
+from app.look.words import mark, tr, tr_said
 from app.services.downloads import Download, Downloads, State
 
 SIDE = 28
@@ -161,13 +161,3 @@ def trouble_text(download: Download) -> str:
     if not download.trouble or download.state is State.FAILED:
         return tr_said(download.trouble)
     return tr("No data at the moment; retrying automatically.")
-
-
-def time_left_text(seconds: float) -> str:
-    """A rough estimate."""
-    if seconds < 55:
-        return tr_n("{n} second left", "{n} seconds left", max(5, round(seconds / 5) * 5))
-    minutes = round(seconds / 60)
-    if minutes < 90:
-        return tr_n("{n} minute left", "{n} minutes left", minutes)
-    return tr_n("{n} hour left", "{n} hours left", round(seconds / 3600))

@@ -7,6 +7,7 @@ from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.look.figures import time_left_text
 from app.look.theme import apply_theme
 from app.models.hub import Repo
 from app.models.memory_fit import Fit
@@ -16,7 +17,7 @@ from app.services.model_hub import FoundRepos, Trouble
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from app.ui.main_window import MainWindow
-from app.ui.models.download_rows import figures_text, time_left_text
+from app.ui.models.download_rows import figures_text
 from app.ui.models.hub_page import HubPage
 from tests.ui.models.hub_fakes import GIB, FakeDownloads, FakeModelHub, contents_of, download, hub_model
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary
