@@ -5181,7 +5181,7 @@ rate</source>
     </message>
     <message>
         <source>&amp;Start</source>
-        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
         <translation>启动(&amp;S)</translation>
     </message>
     <message>
@@ -5371,12 +5371,12 @@ rate</source>
     </message>
     <message>
         <source>No.</source>
-        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <extracomment>app/ui/rows/rows_table.py</extracomment>
         <translation>编号</translation>
     </message>
     <message>
         <source>State</source>
-        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <extracomment>app/ui/rows/rows_table.py</extracomment>
         <translation>状态</translation>
     </message>
     <message>
@@ -11398,21 +11398,21 @@ accepted</source>
     </message>
     <message numerus="yes">
         <source>{n} seconds left</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/look/figures.py</extracomment>
         <translation>
             <numerusform>还剩 {n} 秒</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} minutes left</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/look/figures.py</extracomment>
         <translation>
             <numerusform>还剩 {n} 分钟</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} hours left</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
+        <extracomment>app/look/figures.py</extracomment>
         <translation>
             <numerusform>还剩 {n} 小时</numerusform>
         </translation>
@@ -12502,6 +12502,21 @@ Switch, load settings, eject</source>
         <translation>{file} 无法使用：{reason}。请选择其他文件。</translation>
     </message>
     <message>
+        <source>Another model is being loaded, so the rows wait. Go on once their model is back.</source>
+        <extracomment>app/services/rows.py</extracomment>
+        <translation>正在加载另一个模型，因此这些行暂停。等它们的模型重新就绪后再继续。</translation>
+    </message>
+    <message>
+        <source>Another process works on these rows already. Wait for it, or stop it.</source>
+        <extracomment>app/services/rows.py</extracomment>
+        <translation>另一个进程已在处理这些行。请等待它完成，或将其停止。</translation>
+    </message>
+    <message>
+        <source>The rows cannot be kept or read: {reason}.</source>
+        <extracomment>app/services/rows.py</extracomment>
+        <translation>无法保存或读取这些行：{reason}。</translation>
+    </message>
+    <message>
         <source>From earlier in this chat</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>来自此对话的前文</translation>
@@ -12560,6 +12575,16 @@ Switch, load settings, eject</source>
         <source>&amp;Use in all open chats</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>用于所有打开的聊天(&amp;U)</translation>
+    </message>
+    <message>
+        <source>&amp;Rows…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>表格行(&amp;R)…</translation>
+    </message>
+    <message>
+        <source>Ask one prompt about each row of a table</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>对表格的每一行提出同一个问题</translation>
     </message>
     <message>
         <source>Sum up</source>
@@ -12887,6 +12912,226 @@ Switch, load settings, eject</source>
         <source>New chats</source>
         <extracomment>app/ui/projects/project_window.py</extracomment>
         <translation>新对话</translation>
+    </message>
+    <message>
+        <source>answered</source>
+        <extracomment>app/ui/rows/rows_table.py</extracomment>
+        <translation>已回答</translation>
+    </message>
+    <message>
+        <source>Rows</source>
+        <extracomment>app/ui/rows/rows_table.py</extracomment>
+        <translation>表格行</translation>
+    </message>
+    <message>
+        <source>What to ask about each row, its values at the end</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>对每一行要问什么，把它的值放在末尾</translation>
+    </message>
+    <message>
+        <source>A JSON schema. Each property becomes a column</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>JSON schema。每个属性成为一列</translation>
+    </message>
+    <message>
+        <source>One of some words</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>若干词之一</translation>
+    </message>
+    <message>
+        <source>Number</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>数字</translation>
+    </message>
+    <message>
+        <source>JSON by a schema</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>按 schema 的 JSON</translation>
+    </message>
+    <message>
+        <source>Ask one prompt about each row of a table: CSV, TSV, XLSX, JSONL, or a folder of files. What all prompts begin with is computed once.</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>对表格的每一行提出同一个问题：CSV、TSV、XLSX、JSONL，或一个文件夹中的文件。所有提示词共同的开头只计算一次。</translation>
+    </message>
+    <message>
+        <source>Tables (*.csv *.tsv *.xlsx *.xlsm *.jsonl *.ndjson *.json *.txt)</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>表格 (*.csv *.tsv *.xlsx *.xlsm *.jsonl *.ndjson *.json *.txt)</translation>
+    </message>
+    <message>
+        <source>Reading the table: {rows}</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>正在读取表格：{rows}</translation>
+    </message>
+    <message>
+        <source>The first rows of the table</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>表格的前几行</translation>
+    </message>
+    <message>
+        <source>{done} of {rows} answered</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>已回答 {done} / {rows}</translation>
+    </message>
+    <message>
+        <source>{number} failed</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>{number} 行失败</translation>
+    </message>
+    <message>
+        <source>{number} rows a minute</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>每分钟 {number} 行</translation>
+    </message>
+    <message>
+        <source>{share} of the first prompt is shared by all rows.</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>第一条提示词的 {share} 由所有行共享。</translation>
+    </message>
+    <message>
+        <source>With its values at the end it would be {share}.</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>如果把值放在末尾，则为 {share}。</translation>
+    </message>
+    <message>
+        <source>Choose a &amp;table</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>选择表格(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Ear&amp;lier</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>以前的(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Votes</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>投票数</translation>
+    </message>
+    <message>
+        <source>Pre&amp;view</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>预览(&amp;V)</translation>
+    </message>
+    <message>
+        <source>As&amp;k again</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>重新提问(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Use that or&amp;der</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>采用此顺序(&amp;D)</translation>
+    </message>
+    <message>
+        <source>&amp;Pause</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>暂停(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Go on</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>继续(&amp;G)</translation>
+    </message>
+    <message>
+        <source>The answers below are to an earlier prompt, or by another model. They are kept.</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>下面的回答针对的是以前的提示词，或来自另一个模型。它们会保留。</translation>
+    </message>
+    <message>
+        <source>Insert {column}</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>插入 {column}</translation>
+    </message>
+    <message>
+        <source>Replaced the prompt.</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>已替换提示词。</translation>
+    </message>
+    <message>
+        <source>Moved the values to the end.</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>已将值移到末尾。</translation>
+    </message>
+    <message>
+        <source>&amp;Delete the answers below</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>删除下面的回答(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Deleted the answers.</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>已删除回答。</translation>
+    </message>
+    <message>
+        <source>Export rows</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>导出表格行</translation>
+    </message>
+    <message>
+        <source>{name} answered</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>{name} 已回答</translation>
+    </message>
+    <message>
+        <source>Saved as {path}.</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>已保存为 {path}。</translation>
+    </message>
+    <message>
+        <source>Read {name}</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>读取 {name}</translation>
+    </message>
+    <message>
+        <source>A table</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>一个表格</translation>
+    </message>
+    <message>
+        <source>A folder, each file of which is a row</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>一个文件夹，其中每个文件为一行</translation>
+    </message>
+    <message>
+        <source>A &amp;file…</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>文件(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>A f&amp;older of files…</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>文件夹(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>positive, negative, neutral</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>正面, 负面, 中性</translation>
+    </message>
+    <message>
+        <source>The words, with commas between them</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>各个词，用逗号分隔</translation>
+    </message>
+    <message>
+        <source>Ask so many times and take what most answers say, with their share</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>提问这么多次，采用多数回答的内容，并附上其比例</translation>
+    </message>
+    <message>
+        <source>Answer the first {number} rows</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>回答前 {number} 行</translation>
+    </message>
+    <message>
+        <source>Ask again about the rows that failed</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>对失败的行重新提问</translation>
+    </message>
+    <message>
+        <source>Choose a ta&amp;ble…</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>选择表格(&amp;B)…</translation>
     </message>
     <message>
         <source>Random</source>
