@@ -7761,7 +7761,7 @@ accepted</source>
     <message>
         <source>There is no JSON schema.</source>
         <extracomment>app/rows/answer_form.py</extracomment>
-        <translation>没有 JSON 架构。</translation>
+        <translation>没有 JSON Schema。</translation>
     </message>
     <message>
         <source>The answer is none of the choices.</source>
@@ -12931,7 +12931,7 @@ Switch, load settings, eject</source>
     <message>
         <source>A JSON schema. Each property becomes a column</source>
         <extracomment>app/ui/rows/rows_window.py</extracomment>
-        <translation>JSON schema。每个属性成为一列</translation>
+        <translation>JSON Schema。每个属性成为一列</translation>
     </message>
     <message>
         <source>One of some words</source>
@@ -12946,7 +12946,7 @@ Switch, load settings, eject</source>
     <message>
         <source>JSON by a schema</source>
         <extracomment>app/ui/rows/rows_window.py</extracomment>
-        <translation>按 schema 的 JSON</translation>
+        <translation>符合 JSON Schema</translation>
     </message>
     <message>
         <source>Ask one prompt about each row of a table: CSV, TSV, XLSX, JSONL, or a folder of files. What all prompts begin with is computed once.</source>
