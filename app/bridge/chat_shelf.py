@@ -111,12 +111,14 @@ class ChatShelf:
         asked = before[-1].text if before else ""
         room = self._limits.room
         known = self._said_up_to(num_summed_up)
-        found = await asyncio.to_thread(recalled_for, known, text, min(num_passages(room), MAX_RECALLED))
-        if self._has_large_shelf:
-            found += await self._source.passages(self.id, text, asked, self.first_number, room)
         if self._chat.overflow.leaves_out:
             before = before[-1:]  # earlier ones may have been cut off
         given = {_place_and_text(one) for turn in before for one in turn.attachments}
+        without = {text for _place, text in self._unwanted | given}
+        most = min(num_passages(room), MAX_RECALLED)
+        found = await asyncio.to_thread(recalled_for, known, text, most, without)
+        if self._has_large_shelf:
+            found += await self._source.passages(self.id, text, asked, self.first_number, room)
         return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted | given)
 
     def _said_up_to(self, num_turns: int) -> list[Said]:

@@ -24,7 +24,8 @@ def session(qloop, thread, workspace) -> ChatSession:
     session = workspace.new_chat()
     for number in range(6):
         told = CODE if number == 0 else f"Walk {number} went around a lake."
-        session.chat.add(Turn(Role.USER, told), Turn(Role.ASSISTANT, f"Walk {number} was long."))
+        answer = "" if number == 0 else f"Walk {number} was long."
+        session.chat.add(Turn(Role.USER, told), Turn(Role.ASSISTANT, answer))
     session.chat.turns[-1].summary = Summary("They talked about walks.")
     return session
 

@@ -38,14 +38,47 @@ def test_what_goes_with_a_message_stands_in_the_order_of_the_chat() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["", "?!", "Thanks, go on.", "Is the weather nice?", "It is, and it is."]
+    "question",
+    [
+        *(
+            "",
+            "?!",
+            "Thanks, go on.",
+            "Is the weather nice?",
+            "It is, and it is.",
+            "Make it one line, please.",
+        ),
+        *("Thank you very much!", "Thanks a lot, that is all for today.", "What else should I know?"),
+    ],
 )
 def test_a_message_that_asks_for_nothing_of_it_goes_alone(question: str) -> None:
     assert found_for(question) == []
 
 
 def test_one_word_is_enough_where_the_others_are_nowhere() -> None:
-    assert found_for("Who mends the gutter?") == ["User, message 3"]
+    assert found_for("Who mends the gutter?") == ["User, message 3", "Assistant, message 4"]
+
+
+def test_what_was_only_asked_is_found_by_its_answer() -> None:
+    asked = (
+        "Where does Ingrid live?",
+        "In Bergen.",
+        "And who feeds her cat?",
+        "Nobody knows.",
+        "How warm!",
+        "Yes.",
+    )
+    assert found_for("Ingrid's town?", *asked) == ["Assistant, message 2"]
+    told = "Name rivers in France.", "Loire, Rhone.", "Good.", "Yes.", "What a day.", "Yes."
+    assert found_for("Which rivers did you name?", *told) == ["User, message 1", "Assistant, message 2"]
+
+
+def test_the_best_that_may_come_comes_where_there_is_room_for_one() -> None:
+    known = said_in(turns("Ingrid lives here.", "Yes.", "Ingrid has a cat called Pixel.", "Good.", *TALK))
+    question = "What is the name of Ingrid's cat?"
+    (best,) = recalled_for(known, question, 1)
+    assert best.name == "User, message 3"
+    assert [one.name for one in recalled_for(known, question, 1, {best.text})] == ["Assistant, message 4"]
 
 
 def test_scripts_without_spaces_are_found() -> None:
