@@ -26,7 +26,7 @@ from app.chats.attachment import Attachment, valid_unicode
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.summary import Summary
-from app.chats.tasks import by_hand
+from app.chats.tasks import by_hand, handed_out_by_hand, numbered
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.protocol.commands import Forget
@@ -392,7 +392,10 @@ class ChatSession(QObject):
         if answer is None or not self._can_ask_for(answer):
             return
         self.chat.put_aside(self.chat.index_of(answer))
-        self._answer()
+        if tasks := handed_out_by_hand(answer):
+            self.answers.ask(self._append(by_hand(tasks)), is_by_hand=True)
+        else:
+            self._answer()
 
     def answer_in_ways(self, num_ways: int) -> tuple[Turn, ...]:
         """Asks for several more answers to the last message at once; the first of them is shown.
@@ -441,13 +444,14 @@ class ChatSession(QObject):
         """Says that these tasks are to be worked on at the same time, each in a fork, and then summed up."""
         if not tasks or not self.can_hand_out:
             return
-        message, answer = by_hand(tasks)
-        self._append(message)
-        self.answers.ask(self._append(answer), is_by_hand=True)
+        self._append(Turn(Role.USER, numbered(tasks)))
+        self.answers.ask(self._append(by_hand(tasks)), is_by_hand=True)
 
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
         """Replaces a user message by a new version with this text, and asks for an answer to it."""
-        kept = without_passages(message.attachments if attachments is None else attachments)
+        wanted = message.attachments if attachments is None else tuple(attachments)
+        self.shelf.note_choice(message.attachments, wanted)
+        kept = wanted if text == message.text else without_passages(wanted)
         if self._is_fixed or not (text.strip() or kept):
             return
         self.chat.put_aside(self.chat.index_of(message))

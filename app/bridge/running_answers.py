@@ -28,6 +28,7 @@ from app.chats.tasks import (
     MAX_RUNNING,
     MAX_SECONDS,
     MAX_TOKENS,
+    TOO_LATE,
     result_of,
     results_as_text,
     task_turns,
@@ -72,6 +73,10 @@ class RunningAnswer:
     def model_address(self) -> str:
         """Of one that is not the chat's; else empty."""
         return self.options.model if self.options else ""
+
+    def searched_question(self, question: Turn | None) -> Turn | None:
+        """What passages are to be found for. Tasks are told what they need, and begin with one prompt."""
+        return None if self.task_end or self.is_by_hand else question
 
     def take(self, outputs: tuple[Output, ...], model: str) -> None:
         """Adds the output of `model`."""
@@ -176,7 +181,8 @@ class RunningAnswers(QObject):
             turn.model = self._answerer(answer)
         answer.rounds = self._rounds(answer)
         answer.rounds.begin_part(turn.text)
-        waits_for_shelf = not self._shelf.is_ready() or self._shelf.wants_passages(self._question_of(turn))
+        is_searched_for = self._shelf.wants_passages(answer.searched_question(self._question_of(turn)))
+        waits_for_shelf = not self._shelf.is_ready() or is_searched_for
         if self._tools.is_ready() and not waits_for_shelf:
             self._begin(answer, answer_start)
         else:
@@ -194,7 +200,7 @@ class RunningAnswers(QObject):
         await self._tools.prepare()
         answer.awaited_servers = ()
         await self._shelf.prepare()
-        await self._add_passages(self._question_of(answer.turn))
+        await self._add_passages(answer.searched_question(self._question_of(answer.turn)))
         if isValid(self) and any(one is answer for one in self._answers.values()):
             self._begin(answer, answer_start)
 
@@ -340,14 +346,26 @@ class RunningAnswers(QObject):
         for number, turn in enumerate(turns, first):
             self._chat.add_aside(turn)
             answers.append(self.ask(turn, (), number, parent.options, parent.way_name, parent))
+        results = [""] * len(turns)
+
+        async def note(number: int) -> None:
+            end, turn = answers[number].task_end, turns[number]
+            assert end
+            await end
+            limit = await self._tools.num_told(turn.split.answer, len(turns) + 1)  # one for their names
+            results[number] = result_of(turn, limit)
+            use.result = results_as_text(tasks, results, are_all=False)  # should the call be stopped
+            self.changed.emit(parent.turn)
+
         try:
-            await asyncio.wait([one.task_end for one in answers if one.task_end], timeout=MAX_SECONDS)
+            async with asyncio.timeout(MAX_SECONDS):
+                await asyncio.gather(*map(note, range(len(turns))))
+        except TimeoutError:
+            results = [one or TOO_LATE for one in results]
         finally:
             for turn in turns:
                 self.stop(turn)
-        num_parts = len(turns) + 1  # one for their names
-        limits = [await self._tools.num_told(turn.split.answer, num_parts) for turn in turns]
-        return results_as_text(tasks, list(map(result_of, turns, limits)))
+        return results_as_text(tasks, results)
 
     # The end
 

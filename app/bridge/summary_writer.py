@@ -64,7 +64,7 @@ class SummaryWriter(QObject):
         self._before: Summary | None = None  # that it had
         self._turn_text, self._is_again = "", False
         self._request_id = ""
-        self._text = ""
+        self._text, self._num_before = "", 0  # tokens up to its turn, if they are known
         self._is_looping = False  # it says the same again, so it is whole without that
         self.usage = NO_USAGE  # of the summary that was asked for last
         self._rounds: ToolRounds | None = None  # read the summary, as an answer is read
@@ -113,6 +113,7 @@ class SummaryWriter(QObject):
         self.turn, self._before, self._turn_text = turn, turn.summary, turn.text
         self._is_again = is_again
         self._request_id = request.request_id
+        self._num_before = turn.usage.num_prompt_tokens + turn.usage.num_generated_tokens
         self._text, self.usage, self._is_looping = "", NO_USAGE, False
         self._rounds = self._reader()
         self._schemas = {one.tool.name: one.tool.parameters for one in self._tools.offered()}
@@ -215,7 +216,7 @@ class SummaryWriter(QObject):
             former=self._before,
             model=model.title if model else "",
             num_tokens=self.usage.num_generated_tokens,
-            num_replaced=self.usage.num_prompt_tokens,
+            num_replaced=self._num_before or self.usage.num_prompt_tokens,
         )
 
 

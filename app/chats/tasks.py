@@ -39,10 +39,10 @@ TOLD_BEGIN = "You are the copy for task "
 TOLD = TOLD_BEGIN + "{number} of {total}. Do this task alone, and answer with its result: {task}"
 DONE = "These are the results of all tasks. Answer the user from them."
 NOT_HERE = "This call runs outside of the task."
+TOO_LATE = "[It was stopped, since it took too long.]"
 CUT = "\n[The rest of this answer is cut.]"
 _TROUBLE = {
     TurnState.STOPPED: "[It was stopped before its end.]",
-    TurnState.STREAMING: "[It was stopped, since it took too long.]",
     TurnState.FAILED: "[It failed: {notice}]",
 }
 
@@ -103,17 +103,30 @@ def result_of(turn: Turn, num_chars: int | None = None) -> str:
     return "\n".join(filter(None, (answer, trouble))) or "[It has no answer.]"
 
 
-def results_as_text(tasks: Sequence[str], results: Sequence[str]) -> str:
+def results_as_text(tasks: Sequence[str], results: Sequence[str], *, are_all: bool = True) -> str:
+    """Of those that have a result, which `are_all` there will be."""
     told = [
         f"Task {number}: {task[:MAX_NAME_CHARS]}\n{result}"
         for number, (task, result) in enumerate(zip(tasks, results, strict=True), start=1)
+        if result
     ]
-    return "\n\n".join([*told, DONE])
+    return "\n\n".join([*told, *([DONE] if are_all else [])])
 
 
-def by_hand(tasks: Sequence[str]) -> tuple[Turn, Turn]:
-    """A message of the user's with these tasks, and an answer that hands them out."""
-    listed = "\n".join(f"{number}. {task}" for number, task in enumerate(tasks, start=1))
+def numbered(tasks: Sequence[str]) -> str:
+    """What the user says who hands them out by hand."""
+    return "\n".join(f"{number}. {task}" for number, task in enumerate(tasks, start=1))
+
+
+def by_hand(tasks: Sequence[str]) -> Turn:
+    """An answer that hands them out, as if its model had written the call."""
     arguments = json.dumps({"tasks": list(tasks)}, ensure_ascii=False)
     round_ = ToolRound(uses=[ToolUse(new_call_id(), DELEGATE, arguments)], is_whole=True)
-    return Turn(Role.USER, listed), Turn(Role.ASSISTANT, "", rounds=[round_])
+    return Turn(Role.ASSISTANT, "", rounds=[round_])
+
+
+def handed_out_by_hand(answer: Turn) -> list[str]:
+    """The tasks with which it began, if the user handed them out."""
+    first = answer.rounds[0] if answer.rounds else None
+    is_ours = first is not None and not first.text and first.uses[0].tool == DELEGATE
+    return named_tasks(first.uses[0]) if first and is_ours else []

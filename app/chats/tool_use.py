@@ -110,8 +110,8 @@ def result_for_model(use: ToolUse) -> str:
             return use.result
         case ToolState.REFUSED:
             return REFUSED
-        case _:
-            return STOPPED
+        case _:  # with what it has told so far
+            return "\n\n".join(filter(None, (use.result, STOPPED)))
 
 
 def _rest_of(use: ToolUse) -> str:

@@ -5952,7 +5952,7 @@ List the arguments against it</source>
     <message numerus="yes">
         <source>{n} tasks, worked on at the same time</source>
         <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
-        <translation>
+        <translation type="vanished">
             <numerusform>{n} 个任务，同时处理</numerusform>
         </translation>
     </message>
@@ -6183,6 +6183,13 @@ List the arguments against it</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>回答前会思考</translation>
     </message>
+    <message numerus="yes">
+        <source>{n} tasks</source>
+        <extracomment>app/ui/tabs/tasks_dialog.py</extracomment>
+        <translation>
+            <numerusform>{n} 个任务</numerusform>
+        </translation>
+    </message>
     <message>
         <source>reading the prompt {percent}</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
@@ -6310,7 +6317,7 @@ List the arguments against it</source>
     <message>
         <source>Go on from this answer; the others stay</source>
         <extracomment>app/ui/transcript/task_columns.py</extracomment>
-        <translation>从这个回答继续；其他回答保留</translation>
+        <translation type="vanished">从这个回答继续；其他回答保留</translation>
     </message>
     <message>
         <source>Stop task {number}</source>
@@ -14495,6 +14502,16 @@ Switch, load settings, eject</source>
         <source>Title</source>
         <extracomment>app/ui/base/titles.py</extracomment>
         <translation>标题</translation>
+    </message>
+    <message>
+        <source>Once all of them have ended</source>
+        <extracomment>app/ui/transcript/task_columns.py</extracomment>
+        <translation>等全部结束之后</translation>
+    </message>
+    <message>
+        <source>Go on from this answer</source>
+        <extracomment>app/ui/transcript/task_columns.py</extracomment>
+        <translation>从这个回答继续</translation>
     </message>
     <message>
         <source>Deleted a message.</source>

@@ -85,6 +85,17 @@ async def test_a_message_that_is_edited_is_searched_for_again(qloop, session, th
     assert session.chat.turns[-2].attachments == ()
 
 
+async def test_what_was_taken_out_of_an_edited_message_stays_out(qloop, session, thread) -> None:
+    question = await sent(session, thread, "What is the door code?")
+    end(thread)
+    num_before = len(thread.submitted)
+    session.edit(question, question.text, ())
+    async with asyncio.timeout(10):
+        while len(thread.submitted) == num_before:
+            await asyncio.sleep(0.005)
+    assert session.chat.turns[-2].attachments == ()
+
+
 async def test_one_that_is_stopped_while_it_is_searched_for_is_not_asked(qloop, session, thread) -> None:
     session.send("What is the door code?")
     session.stop()

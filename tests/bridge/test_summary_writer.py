@@ -95,7 +95,7 @@ async def test_what_is_asked_for_it(qloop, session, thread) -> None:
     assert (turn.summary.text, turn.summary.num_tokens, turn.summary.num_replaced) == (
         "- one\n- two",
         20,
-        1_100,
+        1_000,
     )
     assert turn.summary.is_used
     session.send("three")

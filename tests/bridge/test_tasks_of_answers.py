@@ -8,7 +8,9 @@ import pytest
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn, TurnState
+from app.chats.summary import Summary
 from app.chats.tasks import CUT, DELEGATE, DONE, MAX_TASKS, MAX_TOKENS, TOLD, tasks_of
+from app.chats.tool_use import STOPPED as STOPPED_CALL
 from app.chats.tool_use import Decision, ToolState, ToolUse
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import TASK, WAY, Request, Role
@@ -151,6 +153,10 @@ async def test_stop_stops_all(qloop, session, thread) -> None:
     assert not session.is_busy
     assert use_of(session).state is ToolState.STOPPED
     assert [one.state for one in children(session)] == [TurnState.DONE, TurnState.STOPPED, TurnState.STOPPED]
+    assert use_of(session).result == "Task 1: a\ndone"
+    session.continue_answer()
+    await settle()
+    assert thread.submitted.pop().messages[-1].content == f"Task 1: a\ndone\n\n{STOPPED_CALL}"
     assert len(thread.submitted) == 4, "nothing goes on"
 
 
@@ -241,6 +247,21 @@ async def test_tasks_by_hand_are_not_asked_about_and_need_no_tool(qloop, session
     assert thread.submitted[-1].messages[-1].role is Role.TOOL
     await writes(thread, thread.submitted[-1], "Both.")
     assert session.chat.turns[-1].text == "Both."
+    session.regenerate()
+    await settle()
+    assert [one.messages[-1].content for one in thread.submitted[-2:]] == [
+        TOLD.format(number=number, total=2, task=task) for number, task in ((1, "Read a."), (2, "Read b."))
+    ]
+
+
+async def test_a_task_begins_with_the_very_prompt_of_its_chat(qloop, session, thread) -> None:
+    """Also where earlier messages would come with its question."""
+    session.chat.add(Turn(Role.USER, "The mill has four wheels."), Turn(Role.ASSISTANT, "Good."))
+    session.chat.turns[-1].summary = Summary("A mill.")
+    session.hand_out(["Count the wheels of the mill.", "Name the mill."])
+    await settle()
+    assert len(thread.submitted) == 2
+    assert session.chat.turns[-2].attachments == ()
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -48,7 +48,7 @@ def _turn(each: Spoken, words: ExportWords, place_of: PlaceOf) -> Iterator[str]:
         if attachment.media:
             yield _media(attachment, place_of)
         else:
-            yield _folded(f"{words.attachment}: {attachment.name}", fenced(attachment.text))
+            yield _folded(words.attached(attachment), fenced(attachment.text))
     for round_ in each.rounds:
         if round_.reasoning:
             yield _folded(words.thinking, round_.reasoning)

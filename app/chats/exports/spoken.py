@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 
-from app.chats.attachment import Attachment
+from app.chats.attachment import RECALLED, Attachment
 from app.chats.chat import Chat, Turn
 from app.chats.tool_use import ToolRound, ToolState, ToolUse, result_for_model
 from app.protocol.request import Role
@@ -25,8 +25,13 @@ class ExportWords:
     thinking: str = "Thinking"
     summary: str = "Summary of the messages above"
     attachment: str = "Attached file"
+    recalled: str = "From earlier in this chat"
     exported_from: str = "Exported from Skein"
     untitled: str = "New chat"
+
+    def attached(self, attachment: Attachment) -> str:
+        """What stands above its text."""
+        return f"{self.recalled if attachment.kind == RECALLED else self.attachment}: {attachment.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def _round(round_: ToolRound, words: ExportWords) -> Iterator[str]:
 
 def _attached(file: Attachment, words: ExportWords) -> str:
     if not file.media:
-        return _folded(f"{words.attachment}: {file.name}", _as_written(file.text))
+        return _folded(words.attached(file), _as_written(file.text))
     name = html.escape(file.name)
     if not file.media.file:
         return f'<p class="meta">{name}</p>'

@@ -234,6 +234,7 @@ def words() -> ExportWords:
         thinking=tr("Thinking"),
         summary=tr("Summary of the messages above"),
         attachment=tr("Attached file"),
+        recalled=tr("From earlier in this chat"),
         exported_from=tr("Exported from Skein"),
         untitled=tr("New chat"),
     )

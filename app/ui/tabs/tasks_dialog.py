@@ -1,6 +1,7 @@
 """Tasks that the user hands out by hand, one on each line. GUI thread."""
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
 
 from app.chats.tasks import MAX_CHARS, MAX_TASKS
@@ -49,6 +50,8 @@ class TasksDialog(QDialog):
             margins=20,
             spacing=10,
         )
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), self, self.start.click)
         self._show()
 
     @property
@@ -64,7 +67,7 @@ class TasksDialog(QDialog):
         elif is_long:
             self.note.setText(tr("A task is too long. Paste long texts into the chat first."))
         else:
-            self.note.setText(tr_n("{n} task", "{n} tasks, worked on at the same time", len(tasks)))
+            self.note.setText(tr_n("{n} task", "{n} tasks", len(tasks)) if tasks else "")
 
     def _on_start(self) -> None:
         self.chosen.emit(self.tasks)
