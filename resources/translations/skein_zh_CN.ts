@@ -13141,6 +13141,16 @@ Switch, load settings, eject</source>
         <translation>选择表格(&amp;B)…</translation>
     </message>
     <message>
+        <source>Ans&amp;wer</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>回答(&amp;W)</translation>
+    </message>
+    <message>
+        <source>V&amp;otes</source>
+        <extracomment>app/ui/rows/rows_window.py</extracomment>
+        <translation>投票数(&amp;O)</translation>
+    </message>
+    <message>
         <source>Random</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>随机</translation>

@@ -353,7 +353,8 @@ class RowsWindow(QDialog):
         vbox(STRETCH, hbox(STRETCH, words, STRETCH), 8, (first, 0, CENTRE), STRETCH, on=nothing, margins=None)
         self._inserts = QWidget(page)
         FlowLayout(self._inserts, 4)
-        answer, votes = (PlainLabel(tr(text), page, "muted") for text in ("Ans&wer", "V&otes"))
+        answer = PlainLabel(tr("Ans&wer"), page, "muted")
+        votes = PlainLabel(tr("V&otes"), page, "muted")
         answer.setBuddy(self.kind)
         votes.setBuddy(self.votes)
         vbox(
