@@ -16,9 +16,8 @@ from app.chats.project import Project
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import SHELF, Request, Role
 from app.shelves.documents import is_cited, number_of, renumbered, with_text_before
-from app.shelves.kept_shelves import num_passages
 from app.shelves.recall import MAX_RECALLED, Said, recalled_for, said_in
-from app.shelves.shelf import NoShelves, ShelfSource
+from app.shelves.shelf import NoShelves, ShelfSource, num_passages
 
 
 class ShelfAccess:

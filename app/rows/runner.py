@@ -3,12 +3,14 @@
 Does not send them: whoever does asks for as many as there is room for, and saves now and then.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
-from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.errors import InvalidRequestError, RequestError
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import ROWS, WINDOW, Caller, Message, Request, Role
@@ -16,6 +18,9 @@ from app.protocol.sampling import MAX_SEED, SamplingParams
 from app.rows.answer_form import Kind, most_given
 from app.rows.job import Answered, Asked, Job
 from app.system.said import said
+
+if TYPE_CHECKING:
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 MIN_SHARED_TOKENS = 16  # fewer are computed as fast as shared
 _NO_THINKING = '{"enable_thinking": false}'  # where a template can do without

@@ -1,5 +1,10 @@
 """All that the window asks for besides answers, in one place. GUI thread."""
 
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 
 from app.bridge.engines import Engines
@@ -22,7 +27,6 @@ from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.services.projects import Projects
-from app.services.rows import RowJobs
 from app.services.self_test import SelfTest
 from app.services.servers import Servers
 from app.services.shelf_vectors import ShelfVectors
@@ -32,6 +36,9 @@ from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.storage.chat_store import ChatStore
 from app.system import paths
+
+if TYPE_CHECKING:
+    from app.services.rows import RowJobs
 
 
 class Services:
@@ -67,7 +74,7 @@ class Services:
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck(workspace.tools.readers.chat_layer)
         self.schema_tokens = TokenCounter(engine, parent)  # of tools
-        self.rows = RowJobs(engine, workspace.tools.readers.chat_layer, paths.rows_dir(), parent)
+        self._parent = parent
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
         self.cells.also_wanted = lambda: (*self.shelves.chat_ids, *(one.chat_id for one in self.projects.all))
         sources = (self.shelves.beginnings, self.projects.beginnings)
@@ -82,6 +89,14 @@ class Services:
         self.downloads = Downloads(preferences, self.hub.token, self._io, parent)
         self.downloads.finished.connect(self.model_library.refresh)
 
+    @cached_property
+    def rows(self) -> RowJobs:
+        """Made when it is first asked for, so that the window need not wait for it."""
+        from app.services.rows import RowJobs
+
+        chat_layer = self.workspace.tools.readers.chat_layer
+        return RowJobs(self.engine, chat_layer, paths.rows_dir(), self._parent)
+
     async def close(self) -> None:
         """Returns when nothing of theirs runs any more. `cells` closes after the engine."""
         wanted = tuple(self.cells.also_wanted())
@@ -90,7 +105,8 @@ class Services:
         self.model_fits.close()
         self.hub.close()
         await self.draft_offers.close()
-        await self.rows.close()
+        if "rows" in vars(self):
+            await self.rows.close()
         await self.downloads.close()
         await self.self_test.close()
         await self.tools.close()

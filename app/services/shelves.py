@@ -31,9 +31,18 @@ from app.settings.settings import Settings
 from app.shelves.documents import PASSAGES, attached, documents_text
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
-from app.shelves.kept_shelves import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits, num_passages
+from app.shelves.kept_shelves import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits
 from app.shelves.scan import Changes, Scan, changes, scan
-from app.shelves.shelf import FileState, ListedShelf, Passage, Shelf, ShelfFile, read_shelves, write_shelves
+from app.shelves.shelf import (
+    FileState,
+    ListedShelf,
+    Passage,
+    Shelf,
+    ShelfFile,
+    num_passages,
+    read_shelves,
+    write_shelves,
+)
 from app.system.files import Stamp, stamp_of
 from app.system.said import said
 

@@ -15,22 +15,15 @@ from app.chats.attachment import Attachment
 from app.shelves.documents import PASSAGES, attached, documents_text
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
-from app.shelves.shelf import ListedShelf, Shelf, read_shelves
+from app.shelves.shelf import ListedShelf, Shelf, num_passages, read_shelves
 
 MAX_CHARS_PER_TOKEN = 12  # a shelf with more for each token of the context does not fit it: nobody counts
 PIECE_CHARS = 32_000  # tokenized at once: some 10 ms
-PASSAGE_TOKENS, MAX_PASSAGES = 300, 8  # about as long; of one message
-PASSAGES_SHARE = 1 / 4  # of the context, for those of one message
 
 
 def fits(num_tokens: int | None, room: int, max_share: int) -> bool:
     """Whether a shelf stands before chats. `max_share` is in percent; None: far too many."""
     return num_tokens is not None and num_tokens <= room * max_share // 100
-
-
-def num_passages(room: int) -> int:
-    """How many passages one message gets."""
-    return max(1, min(MAX_PASSAGES, int(room * PASSAGES_SHARE) // PASSAGE_TOKENS))
 
 
 log = logging.getLogger(__name__)

@@ -20,6 +20,9 @@ from app.system.files import Stamp, private_file, replacing_private, set_aside
 
 log = logging.getLogger(__name__)
 
+PASSAGE_TOKENS, MAX_PASSAGES = 300, 8  # of one, about; and so many of one message
+PASSAGES_SHARE = 1 / 4  # of the context, for those of one message
+
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
@@ -68,6 +71,11 @@ class Passage:
     end: int
     line: int
     text: str
+
+
+def num_passages(room: int) -> int:
+    """How many passages one message gets."""
+    return max(1, min(MAX_PASSAGES, int(room * PASSAGES_SHARE) // PASSAGE_TOKENS))
 
 
 def read_shelves(path: Path) -> list[Shelf]:

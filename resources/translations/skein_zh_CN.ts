@@ -5664,6 +5664,11 @@ rate</source>
         <translation>{file} 中没有事实：既不是 Markdown 列表，也不是 Skein 的 JSON。</translation>
     </message>
     <message>
+        <source>Split i&amp;nto parallel tasks…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>拆分为并行任务(&amp;N)…</translation>
+    </message>
+    <message>
         <source>Work on tasks side by side</source>
         <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>并行处理任务</translation>
@@ -12551,7 +12556,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Split into &amp;parallel tasks…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>拆分为并行任务(&amp;P)…</translation>
+        <translation type="vanished">拆分为并行任务(&amp;P)…</translation>
     </message>
     <message>
         <source>Have several tasks worked on at once, each in a fork of this chat</source>

@@ -178,7 +178,7 @@ class Asker:
         assert fork
         forks.append(fork)
         if way != "skein":
-            fork.shelf.wants_passages = _nothing  # type: ignore[method-assign]
+            fork.shelf.wants_passages = _nothing  # type: ignore[method-assign, assignment]
         if way == "recall":
             fork.set_tools([RECALL])
         if way == "window":

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from app.chats.chat import Chat
 from app.engine.batching import stepping
 from app.engine.llama.loading import open_llama_backend
 from app.inspector.chat_names import chat_name
@@ -282,7 +283,7 @@ class Reader:
     def _check_gauges(self, report: StepReport) -> None:
         for chat in self.session.chats.values():
             slot = next((one for one in report.slots if one.chat_id == chat.name), None)
-            used = num_used(chat.turns, slot)
+            used = num_used(Chat(turns=chat.turns), slot)
             if slot and slot.is_running and slot.request_id and chat.open:
                 generated = self.book.work[slot.request_id].generated
                 assert used == len(self.session.wanted[slot.request_id]) + len(generated)

@@ -104,7 +104,7 @@ COMMANDS = {
         needs="There must be an answer that is not summed up, and a loaded model with a chat template.",
     ),
     "chat.tasks": Words(
-        "Split into &parallel tasks…",
+        "Split i&nto parallel tasks…",
         "Have several tasks worked on at once, each in a fork of this chat",
         needs="Load a model first, and wait for the running answer.",
     ),
