@@ -94,6 +94,9 @@ class CallDetails(QWidget):
         """Whether its height may have changed."""
         raise NotImplementedError
 
+    def set_zoom(self, zoom: int) -> None:
+        raise NotImplementedError
+
     def arrange(self, width: int) -> int:
         raise NotImplementedError
 
@@ -189,7 +192,7 @@ class ToolCard(QWidget):
 
     def set_zoom(self, zoom: int) -> None:
         self._zoom = zoom
-        for view in (self._arguments, self._result):
+        for view in (self._arguments, self._result, self.details):
             if view:
                 view.set_zoom(zoom)
 

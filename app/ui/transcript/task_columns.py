@@ -103,6 +103,11 @@ class TaskColumns(CallDetails):
             column.body.height_changed.connect(self.height_changed)
             column.show()
 
+    def set_zoom(self, zoom: int) -> None:
+        self._zoom = zoom
+        for column in self.columns:
+            column.set_zoom(zoom)
+
     @property
     def is_empty(self) -> bool:
         return not self.columns

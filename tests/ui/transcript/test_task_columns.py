@@ -78,6 +78,9 @@ def test_they_stand_side_by_side_while_they_are_worked_on(
     tasks[1].text = "B is new."
     transcript.mark_growing()
     qtbot.waitUntil(lambda: texts(transcript) == ["", "B is new.", ""])
+    height = columns(transcript)[1].height()
+    transcript.set_zoom(8)
+    qtbot.waitUntil(lambda: columns(transcript)[1].height() > height)
     assert columns(transcript)[1].rounds.cards == [], "what was called before belongs to the answer"
 
 
