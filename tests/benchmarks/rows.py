@@ -22,7 +22,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,8 @@ def _skein(folder: Path, command: list[str]) -> tuple[list[Row], str, list[int]]
     rss: list[int] = []
     with _started(folder, command) as process:
         while process.poll() is None:
-            rss.append(anonymous_bytes(process.pid))
+            with suppress(OSError):  # it has just ended
+                rss.append(anonymous_bytes(process.pid))
             time.sleep(1)
         assert process.stderr
         err = process.stderr.read()
