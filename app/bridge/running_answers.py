@@ -74,10 +74,6 @@ class RunningAnswer:
         """Of one that is not the chat's; else empty."""
         return self.options.model if self.options else ""
 
-    def searched_question(self, question: Turn | None) -> Turn | None:
-        """What passages are to be found for. Tasks are told what they need, and begin with one prompt."""
-        return None if self.task_end or self.is_by_hand else question
-
     def take(self, outputs: tuple[Output, ...], model: str) -> None:
         """Adds the output of `model`."""
         turn = self.turn
@@ -181,8 +177,7 @@ class RunningAnswers(QObject):
             turn.model = self._answerer(answer)
         answer.rounds = self._rounds(answer)
         answer.rounds.begin_part(turn.text)
-        is_searched_for = self._shelf.wants_passages(answer.searched_question(self._question_of(turn)))
-        waits_for_shelf = not self._shelf.is_ready() or is_searched_for
+        waits_for_shelf = not self._shelf.is_ready() or self._shelf.wants_passages(self._searched_for(answer))
         if self._tools.is_ready() and not waits_for_shelf:
             self._begin(answer, answer_start)
         else:
@@ -200,12 +195,16 @@ class RunningAnswers(QObject):
         await self._tools.prepare()
         answer.awaited_servers = ()
         await self._shelf.prepare()
-        await self._add_passages(answer.searched_question(self._question_of(answer.turn)))
+        await self._add_passages(self._searched_for(answer))
         if isValid(self) and any(one is answer for one in self._answers.values()):
             self._begin(answer, answer_start)
 
     def _question_of(self, answer: Turn) -> Turn | None:
         return next((turn for turn in reversed(self._chat.turns) if turn.id == answer.parent_id), None)
+
+    def _searched_for(self, answer: RunningAnswer) -> Turn | None:
+        """The message that passages come with. Tasks are told what they need, and begin with one prompt."""
+        return None if answer.task_end or answer.is_by_hand else self._question_of(answer.turn)
 
     async def _add_passages(self, question: Turn | None) -> None:
         if question is None or not self._shelf.wants_passages(question):
