@@ -51,11 +51,12 @@ def said_in(turns: Iterable[Turn]) -> list[Said]:
     for number, turn in enumerate(turns, start=1):
         place = f"{_SPEAKERS.get(turn.role, turn.role)}, message {number}"
         own = (one for one in turn.attachments if one.kind not in IS_FOUND)
-        said = turn.split.answer if turn.role is Role.ASSISTANT else with_attachments(turn.text, own)
-        results = (use.result for round_ in turn.rounds for use in round_.uses)
         if turn.role is Role.USER:
             asked = turn.text
-            said = "" if said.rstrip().endswith(("?", "？")) else said
+            said = with_attachments("" if asked.rstrip().endswith(("?", "？")) else asked, own)
+        else:
+            said = turn.split.answer
+        results = (use.result for round_ in turn.rounds for use in round_.uses)
         for text in filter(None, (said, *results)):
             about = asked if text is said and turn.role is Role.ASSISTANT else ""
             for start, end in passages(text):

@@ -90,7 +90,7 @@ def test_scripts_without_spaces_are_found() -> None:
 def test_files_are_searched_and_what_was_found_before_is_not() -> None:
     question = Turn(
         Role.USER,
-        "Compare them.",
+        "How do they compare?",  # which is no answer, but its file may be one
         attachments=(
             Attachment("notes.txt", "The anchor weighs nine tons."),
             Attachment("[1] a.md:1", "An anchor of iron.", PASSAGE),
