@@ -18,14 +18,11 @@ from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.running import RunningEngine
 from app.protocol.commands import Resume, Submit
 from app.protocol.errors import EngineError, RequestError
-from app.protocol.grammar import check_grammar
-from app.protocol.sampling import SamplingParams
 from app.rows.answer_form import AnswerForm, Kind
 from app.rows.export import SUFFIXES, check_name, export, line_writer
 from app.rows.job import ROWS_AT_ONCE, Job, JobSettings, State
 from app.rows.runner import Runner, shared_tokens
 from app.rows.source import open_source
-from app.rows.template import Template
 from app.system import paths
 
 ROWS_SIDE_BY_SIDE = 8
@@ -132,13 +129,8 @@ def _work(options: argparse.Namespace) -> int:
     if options.output != "-":
         check_name(Path(options.output))
     source = open_source(options.table)
-    Template(settings.prompt, source.columns)
-    if grammar := settings.sampling(SamplingParams()).grammar:
-        check_grammar(grammar)  # nonsense is refused before there is a job, and a large model is loaded
-    job = Job.at(paths.rows_dir(), settings)
+    job = Job.claimed(paths.rows_dir(), settings, source)  # before a large model is loaded
     try:
-        if not job.claim():
-            return _refuse("another process works on these rows already. Wait for it, or stop it.")
         for num_rows in job.read(source):
             _tell(f"{num_rows:,} rows read")
         if advice := _advice(job):

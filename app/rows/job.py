@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from app.protocol.errors import InvalidRequestError
+from app.protocol.grammar import check_grammar
 from app.protocol.sampling import SamplingParams
 from app.rows.answer_form import TEXT, AnswerForm, Kind
 from app.rows.source import Source, SourceRow, open_source, unique_names, with_text
@@ -25,6 +26,7 @@ from app.system.folder_lock import FolderLock
 from app.system.said import from_text, said, to_text
 
 ROWS_AT_ONCE = 1_000
+TAKEN = said("Another process works on these rows already. Wait for it, or stop it.")
 SHARE, ERROR = "share", "error"  # columns beside the answer's
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS job (name TEXT PRIMARY KEY, value TEXT);
@@ -142,6 +144,22 @@ class Job:
     def at(cls, folder: Path, settings: JobSettings) -> Self:
         """The job with these settings, as far as it has come."""
         return cls(folder / f"{settings.id}.db", settings)
+
+    @classmethod
+    def claimed(cls, folder: Path, settings: JobSettings, source: Source | None = None) -> Self:
+        """The same, to be worked on by this process alone. Raises InvalidRequestError; nonsense makes no job.
+
+        `source` is the table, if it is opened already. What is kept of one that is gone needs none.
+        """
+        if source or not (folder / f"{settings.id}.db").exists():
+            Template(settings.prompt, (source or open_source(Path(settings.source))).columns)
+        if grammar := settings.sampling(SamplingParams()).grammar:
+            check_grammar(grammar)
+        job = cls.at(folder, settings)
+        if not job.claim():
+            job.close()
+            raise InvalidRequestError(TAKEN)
+        return job
 
     def claim(self) -> bool:
         """Before it is worked on. False: another process does."""

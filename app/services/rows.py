@@ -23,16 +23,14 @@ from app.bridge.tasks import spawn
 from app.engine.prompts.chat_worker import ChatWorker
 from app.protocol.commands import Abort, Forget, Submit
 from app.protocol.errors import EngineError, InvalidRequestError, RequestError
-from app.protocol.grammar import check_grammar
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
 from app.protocol.request import ROWS, Caller, Request
-from app.protocol.sampling import SamplingParams
 from app.rows.export import export
-from app.rows.job import Counts, Job, JobSettings, State
+from app.rows.job import TAKEN, Counts, Job, JobSettings, State
 from app.rows.runner import Runner, shared_tokens
 from app.rows.source import cell_text, open_source
-from app.rows.template import Sharing, Template
+from app.rows.template import Sharing
 from app.system.said import said
 
 NUM_AHEAD = 2  # rows whose prompts are made while all slots answer
@@ -48,7 +46,6 @@ _DAMAGED = (OSError, sqlite3.Error, RequestError, ValueError, TypeError, LookupE
 
 NOTHING_COUNTED = Counts(0, 0, 0)
 OTHER_MODEL = said("Another model is being loaded, so the rows wait. Go on once their model is back.")
-TAKEN = said("Another process works on these rows already. Wait for it, or stop it.")
 
 
 class ShownRow(NamedTuple):
@@ -202,7 +199,7 @@ class RowJobs(QObject):
         """Reads its table, unless that is known. What is kept of one that is gone is shown, too."""
         if self._job and self.settings == settings:
             return
-        job = await asyncio.to_thread(_claimed, self._folder, settings)
+        job = await asyncio.to_thread(Job.claimed, self._folder, settings)
         await self._leave_job()
         self._job, self.settings, self.table = job, settings, Path(settings.source)
         self.is_reading = True
@@ -370,18 +367,6 @@ def _sampled(path: Path) -> tuple[Path, tuple[str, ...], tuple[ShownRow, ...]]:
     source = open_source(path)
     some = islice(source.rows(), NUM_SAMPLED)
     return path, source.columns, tuple(ShownRow(_cut(row.values), error=row.error) for row in some)
-
-
-def _claimed(folder: Path, settings: JobSettings) -> Job:
-    if not (folder / f"{settings.id}.db").exists():  # nonsense makes no job
-        Template(settings.prompt, open_source(Path(settings.source)).columns)
-    if grammar := settings.sampling(SamplingParams()).grammar:
-        check_grammar(grammar)
-    job = Job.at(folder, settings)
-    if not job.claim():
-        job.close()
-        raise InvalidRequestError(TAKEN)
-    return job
 
 
 def _about(job: Job) -> tuple[tuple[str, ...], tuple[str, ...], Sharing | None]:
