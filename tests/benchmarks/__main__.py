@@ -16,6 +16,7 @@ try:
         intrusion,
         kernels,
         rows,
+        rows_beside,
         start,
         summaries,
         two_models,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "hostile": hostile,
     "summaries": summaries,
     "rows": rows,
+    "rows_beside": rows_beside,
 }
 # They take none of the shared options, or tell nothing of random weights.
 NOT_OF_SPEED = {
@@ -53,6 +55,7 @@ NOT_OF_SPEED = {
     "kernels",
     "messages",
     "rows",
+    "rows_beside",
     "start",
     "summaries",
     "two",
