@@ -23,15 +23,15 @@ from app.look.words import mark, tr
 from app.protocol.report import Ints, Lease, Section, SectionKind
 
 MAX_SHOWN = 200  # requests
-MAX_BACK = 8  # requests: an agent's helpers ask in between
+MAX_BACK = 8  # requests
 TAIL = 8  # tokens at the end of a prompt with which a template only asks for the answer
 MIN_TOLD, MIN_SHARE = 200, 0.1  # tokens in vain that are worth a sentence, and their share of all computed
 MEDIA_TEXT = b"<__media__>"  # of a picture or sound in a prompt's text
-_TIME, _DATE = re.compile(r"\d{1,2}:\d{2}"), re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_TIME, _DATE = re.compile(rb"\d{1,2}:\d{2}"), re.compile(rb"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
 class Parting(StrEnum):
-    """How a request begins, beside the earlier one that it has most in common with."""
+    """How a request begins, beside the last one that it has much in common with."""
 
     FIRST = "first request"
     GOES_ON = "goes on"
@@ -206,11 +206,14 @@ def _cost(
 ) -> Cost:
     lease, had = entry.what.lease, num_had(entry.what.lease)
     ours = lease.prompt_bytes
-    before = max(reversed(former), key=lambda one: _common(one.prompt.lease.prompt_bytes, ours), default=None)
-    if before is None:
+    commons = [_common(one.prompt.lease.prompt_bytes, ours) for one in former]
+    if not former:
         return Cost(entry.step, entry.what, parts, Place(Parting.FIRST), 0)
-    theirs = before.prompt.lease.prompt_bytes
-    common, num_before = _common(theirs, ours), len(theirs) // 4
+    # The last one that is of the same talk: an agent's helpers, which begin otherwise, ask in between.
+    common, before = next(
+        pair for pair in zip(reversed(commons), reversed(former), strict=True) if 2 * pair[0] >= max(commons)
+    )
+    num_before = len(before.prompt.lease.prompt_bytes) // 4
     if common < min(num_before, len(ours) // 4) - TAIL or _tools(parts) != _tools(before.parts):
         again = min(num_before - common, entry.what.num_computed)
         return Cost(entry.step, entry.what, parts, _place(before, lease, parts, common, texts), again)
@@ -228,12 +231,10 @@ def _place(
         return Place(Parting.UNKNOWN)
     theirs, ours = _tools(before.parts), _tools(parts)
     if part.section.kind is SectionKind.SYSTEM and bool(theirs) == bool(ours):
-        lines = (
-            _text(ids[part.first :], texts).split("\n")
-            for ids in (before.prompt.lease.prompt_ids, lease.prompt_ids)
-        )
-        number = _text(lease.prompt_ids[part.first : common], texts).count("\n")
-        return Place(Parting.LINE, number + 1, _held(*(one[number] for one in lines)))
+        start = part.section.start
+        number = _text(lease.prompt_ids[:common], texts)[start:].count(b"\n")
+        both = (_text(one.prompt_ids, texts)[start:] for one in (before.prompt.lease, lease))
+        return Place(Parting.LINE, number + 1, _held(*(text.split(b"\n")[number] for text in both)))
     if part.section.kind is SectionKind.TOOL or theirs != ours:
         is_order = theirs != ours and sorted(theirs) == sorted(ours)
         return Place(Parting.TOOLS_MOVED if is_order else Parting.TOOLS)
@@ -244,13 +245,13 @@ def _tools(parts: Sequence[Part]) -> list[str]:
     return [part.section.name for part in parts if part.section.kind is SectionKind.TOOL]
 
 
-def _held(before: str, now: str) -> str:
+def _held(before: bytes, now: bytes) -> str:
     """What a line holds that changes."""
     if _TIME.search(before) and _TIME.search(now):
         return mark("the time of day")
     if _DATE.search(before) and _DATE.search(now):
         return mark("the date")
-    if re.sub(r"[\da-f]", "", before) == re.sub(r"[\da-f]", "", now):
+    if re.sub(rb"[\da-f]", b"", before) == re.sub(rb"[\da-f]", b"", now):
         return mark("a number that changes")
     return mark("a text that changes")
 
@@ -281,8 +282,8 @@ def _lengths(texts: Mapping[int, bytes], most: int) -> Ints:
     return lengths
 
 
-def _text(ids: Iterable[int], texts: Mapping[int, bytes]) -> str:
-    return b"".join(texts.get(token, b"") for token in ids).decode("utf-8", "replace")
+def _text(ids: Iterable[int], texts: Mapping[int, bytes]) -> bytes:
+    return b"".join(texts.get(token, MEDIA_TEXT) for token in ids)
 
 
 def _common(one: bytes, other: bytes) -> int:

@@ -23,6 +23,7 @@ KINDS = {
     Role.ASSISTANT: SectionKind.ANSWER,
     Role.TOOL: SectionKind.RESULT,
 }
+ABOUT_CHARS = 24  # with which the description of a tool begins: some templates write no JSON
 
 
 def sections_of(text: str, messages: Iterable[Message], chat_params: ChatParams) -> tuple[Section, ...]:
@@ -59,7 +60,11 @@ def _tools(text: str, chat_params: ChatParams) -> Iterator[Section]:
     """Each from the line or the brace on with which its description begins."""
     for tool in json.loads(chat_params.tools) if chat_params.tools else ():
         with suppress(LookupError, TypeError):
-            name = tool["function"]["name"]
-            if found := re.search(rf'"name":\s*{re.escape(json.dumps(name))}', text):
-                start = max(text.rfind("\n", 0, found.start()), text.rfind("}", 0, found.start())) + 1
+            function = tool["function"]
+            name = function["name"]
+            about = function.get("description") or name
+            found = re.search(rf'"name":\s*{re.escape(json.dumps(name))}', text)
+            at = found.start() if found else text.find(about[:ABOUT_CHARS])
+            if at >= 0:
+                start = max(text.rfind("\n", 0, at), text.rfind("}", 0, at)) + 1
                 yield Section(SectionKind.TOOL, start, name)
