@@ -47,7 +47,7 @@ _HEADS = {
     Parting.FIRST: mark("The first request"),
     Parting.GOES_ON: mark("Goes on where an earlier one ended"),
     Parting.NOT_HELD: mark("Goes on, but was not cached any more: {what}"),
-    Parting.LINE: mark("Line {line} of the system prompt changed: {what}"),
+    Parting.LINE: mark("System prompt, line {line}: {what}"),
     Parting.TOOLS_MOVED: mark("The same tools came in another order"),
     Parting.TOOLS: mark("Other tools were offered"),
     Parting.MESSAGE: mark("An earlier message changed"),

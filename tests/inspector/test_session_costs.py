@@ -64,7 +64,7 @@ def test_a_line_that_changes_is_named_with_what_it_holds(lines, what):
     told = costs(
         *(leased(("S", "", f"Be brief.\n\n{line}\n{LONG}"), ("U", "", "Hello"), had=11) for line in lines)
     )
-    assert told[1].head == f"Line 3 of the system prompt changed: {what}"
+    assert told[1].head == f"System prompt, line 3: {what}"
     num_again = told[1].num_again
     assert len(LONG) < num_again <= told[1].prompt.num_computed
     assert advice_on(told) == (
