@@ -34,6 +34,7 @@ from app.look.plain_text import PlainLabel
 from app.look.table import Column, RowModel, RowTable
 from app.look.words import mark, tr
 from app.protocol.report import SectionKind
+from app.protocol.request import ROWS
 from app.system.files import replacing
 
 NOTHING = mark("No request yet. What chats and programs ask, and what that costs, is shown here.")
@@ -51,6 +52,7 @@ PARTS = (
     Column("computed", widest="9,999,999", is_number=True),
     Column("", stretches=True),
 )
+COMPUTED, TIME = 3, 4
 JSON = mark("JSON (*.json)")
 
 
@@ -84,10 +86,17 @@ class CostsPanel(DockPanel):
             new = self.recording.leases.new_since(self._num_asked)
             self._num_asked = self.recording.leases.num_seen
             self.ask_for_texts(set().union(*(entry.what.lease.prompt_ids for entry in new)))
+            titles = dict(self.recording.titles) | dict(self.titles)
             leases = (entry.what.lease for entry in self.recording.leases.entries)
-            keys = dict.fromkeys(session_of(lease) for lease in leases if lease.prompt_bytes)
-            self.sessions.set_choices([(key, self._name(key)) for key in keys])
+            sessions = {session_of(one): one.chat_id for one in leases if one.prompt_bytes}
+            self.sessions.set_choices(
+                [
+                    (session, chat_name(chat_id, titles) if session in (chat_id, ROWS) else session)
+                    for session, chat_id in sessions.items()
+                ]
+            )
             self._show()
+        self.requests.redraw(COMPUTED, TIME)
 
     def reset(self) -> None:
         self._num_seen, self._num_asked = (0, 0), 0
@@ -99,14 +108,9 @@ class CostsPanel(DockPanel):
         super().set_titles(titles)
 
     def select_sequence(self, seq_id: int) -> None:
-        newest = self.recording.newest
-        slots = newest.slots if newest else ()
-        if chat_id := next((slot.chat_id for slot in slots if slot.seq_id == seq_id), None):
-            self.sessions.choose(chat_id)
-
-    def _name(self, key: str) -> str:
-        is_chat = any(entry.what.lease.chat_id == key for entry in self.recording.leases.entries)
-        return chat_name(key, dict(self.recording.titles) | dict(self.titles)) if is_chat else key
+        leases = (entry.what.lease for entry in reversed(self.recording.leases.entries))
+        if lease := next((one for one in leases if one.seq_id == seq_id and one.prompt_bytes), None):
+            self.sessions.choose(session_of(lease))
 
     @Slot()
     def _show(self) -> None:

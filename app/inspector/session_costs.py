@@ -99,7 +99,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`num_again` tokens were computed that an earlier request had computed, too."""
+    """`num_again` tokens are computed that an earlier request had computed, too."""
 
     step: int
     prompt: LeasedPrompt
@@ -139,7 +139,7 @@ def advice_on(costs: Sequence[Cost]) -> str:
         if cost.place.parting in _ADVICE:
             again[cost.place].append(cost.num_again)
     worst = max(again, key=lambda place: sum(again[place]), default=None)
-    num_computed = sum(cost.prompt.num_computed for cost in costs)
+    num_computed = sum(cost.prompt.lease.num_tokens_to_compute for cost in costs)
     if worst and sum(again[worst]) >= max(MIN_TOLD, MIN_SHARE * num_computed):
         reason, remedy = _ADVICE[worst.parting]
         return tr(
@@ -215,7 +215,7 @@ def _cost(
     )
     num_before = len(before.prompt.lease.prompt_bytes) // 4
     if common < min(num_before, len(ours) // 4) - TAIL or _tools(parts) != _tools(before.parts):
-        again = min(num_before - common, entry.what.num_computed)
+        again = min(num_before - common, lease.num_tokens_to_compute)
         return Cost(entry.step, entry.what, parts, _place(before, lease, parts, common, texts), again)
     if had < common - TAIL:
         place = Place(Parting.NOT_HELD, what=HEADS[lease.prefix_end])

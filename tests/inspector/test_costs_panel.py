@@ -50,9 +50,9 @@ def test_before_the_first_request_it_says_what_will_be_here(panel: CostsPanel) -
 def test_programs_and_chats_have_a_list_of_requests_each(panel: CostsPanel) -> None:
     QAbstractItemModelTester(panel.requests, QAbstractItemModelTester.FailureReportingMode.Fatal, panel)
     asked(panel, FIRST)
-    asked(panel, OWN)
+    asked(panel, replace(OWN, seq_id=1))
     assert [panel.sessions.label, panel.requests.num_rows()] == [PROGRAM, 1]
-    panel.sessions.choose("notes")
+    panel.select_sequence(1)
     assert [panel.sessions.label, panel.requests.num_rows()] == ["Notes", 1]
     assert panel.message.isHidden()
 
@@ -80,6 +80,16 @@ def test_texts_are_asked_for_once(panel: CostsPanel) -> None:
     (command,) = commands
     assert isinstance(command, DescribeTokens)
     assert set(command.token_ids) == set(FIRST.prompt_ids)
+
+
+def test_what_is_computed_meanwhile_is_shown(panel: CostsPanel) -> None:
+    step = replace(report(7), leases=(FIRST,))
+    panel.recording.append([step])
+    panel.draw()
+    with_span = Span(0, FIRST.chat_id, FIRST.request_id, 0, 5, False, 0, None)
+    panel.recording.append([replace(report(8), spans=(with_span,))])
+    panel.draw()
+    assert panel.requests.index(0, 3).data() == "5"
 
 
 async def test_all_of_it_is_saved_as_json(panel: CostsPanel, tmp_path: Path) -> None:
