@@ -63,7 +63,8 @@ class LentView:
 
     def shown(self, report: StepReport) -> StepReport:
         own_leases = [lease for lease in report.leases if self.is_own(lease.chat_id)]
-        self._note_asked(token for one in own_leases for token in (*one.common, *one.held, *one.wanted))
+        for one in own_leases:
+            self._note_asked((*one.prompt_ids, *one.common, *one.held, *one.wanted))
         shown: dict[str, Any] = {name: tuple(map(self._shown, getattr(report, name))) for name in SHOWN}
         outputs = tuple(self._shown(one) for one in report.outputs if self.is_own(one.request_id))
         if pause := report.pause:

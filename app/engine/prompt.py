@@ -11,6 +11,7 @@ from app.protocol.media import is_media
 
 if TYPE_CHECKING:
     from app.engine.media.rows import Chunk
+    from app.protocol.report import Section
     from app.protocol.request import Message
 
 
@@ -67,6 +68,7 @@ class Prompt:
     guide: Guide = NO_GUIDE
     shown_tokens: frozenset[int] = frozenset()
     chunks: tuple[Chunk, ...] = ()
+    sections: tuple[Section, ...] = ()
 
     @property
     def text_tokens(self) -> tuple[int, ...]:

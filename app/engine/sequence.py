@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from app.engine.media.rows import Chunk, RowRun, planes_in, position_of
 from app.protocol.output import FinishReason, PrefixEnd, SampledToken, Usage
-from app.protocol.report import SlotState
+from app.protocol.report import Section, SlotState
 from app.protocol.request import Request
 from app.system.said import together
 
@@ -80,6 +80,7 @@ class Sequence:
     num_rows_computed: int = 0  # more than its tokens if it was paused or draft tokens were rejected
     drafter: Drafter | None = None  # its draft tokens and acceptance rates
     chunks: tuple[Chunk, ...] = ()  # pictures and sounds of the prompt
+    sections: tuple[Section, ...] = ()  # of the prompt
     planes: tuple[RowRun, ...] = ()
     rows: dict[Chunk, Rows] = field(default_factory=dict)  # of chunks, encoded and not computed yet
     submitted_at: float = field(default_factory=time.perf_counter)
@@ -196,7 +197,7 @@ class Sequence:
         self.num_prompt_tokens = len(prompt.token_ids)
         self.num_start_tokens = prompt.num_start_tokens
         self.num_prefill_tokens = len(self.token_ids)
-        self.chunks = prompt.chunks
+        self.chunks, self.sections = prompt.chunks, prompt.sections
         self.planes = planes_in(prompt.token_ids) if prompt.chunks else ()
         room = max_context_tokens - self.num_prompt_tokens
         assert room > len(generated), "a prompt leaves room for its answer"

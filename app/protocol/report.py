@@ -23,6 +23,26 @@ else:  # importing numpy takes a tenth of a second, too long before the first pa
     Ints, Words, Bytes = (Annotated[Any, Part(dtype)] for dtype in ("<i4", "<u8", "u1"))
 
 
+class SectionKind(StrEnum):
+    SYSTEM = "system"
+    TOOL = "tool"  # its description
+    USER = "user"
+    ANSWER = "answer"
+    RESULT = "result"  # of a tool
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a prompt, from byte `start` of its text on, in UTF-8 as the template wrote it.
+
+    `name` is the tool's that is described, or those of all that an answer called, by spaces.
+    """
+
+    kind: SectionKind
+    start: int
+    name: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A request got a slot: the sources of its prompt, and where and why the cached prefix ended.
@@ -31,6 +51,8 @@ class Lease:
     `wanted` and `held` the next few of each. Where the model could not be cut back there, less of the prefix
     was used. What was read ahead counts among the reused tokens, but not among the held ones. What another
     chat had then, and was not computed, stays shared.
+
+    `prompt_bytes` are the prompt's tokens as int32; a raw prompt has no `sections`.
     """
 
     request_id: str
@@ -48,6 +70,13 @@ class Lease:
     is_from_checkpoint: bool = False  # without one nothing of the prefix could have been used
     is_ahead: bool = False  # of a message that was not sent yet
     num_ahead_tokens: int = 0  # of the reused or restored ones: computed before the message was sent
+    prompt_bytes: bytes = b""
+    sections: tuple[Section, ...] = ()
+    caller: str = ""  # its program; none for the window's chats
+
+    @property
+    def prompt_ids(self) -> tuple[int, ...]:
+        return tuple(memoryview(self.prompt_bytes).cast("i"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,6 +241,8 @@ def check_report(report: StepReport) -> None:
             raise ValueError(said("a step has more draft tokens than rows"))
         if len(span.token_bytes) not in (0, 4 * span.num_rows) or not 0 < span.num_rows <= MAX_ROWS:
             raise ValueError(said("the rows of a sequence do not match its tokens"))
+    if any(len(lease.prompt_bytes) % 4 for lease in report.leases):
+        raise ValueError(said("a prompt is cut within a token"))
     named = (*report.spans, *planned, *report.slots, *report.leases, *report.events)
     if not all(one.seq_id is None or 0 <= one.seq_id < MAX_SEQS for one in named):
         raise ValueError(said("it has an invalid sequence id"))

@@ -22,6 +22,7 @@ from app.engine.prompts import overflow
 from app.engine.prompts.answer_guide import Tokenize, guide_of, shown_tokens
 from app.engine.prompts.chat_template import CHATML, ChatMl, LimitedChatTemplate, Template, TemplateInputs
 from app.engine.prompts.chat_worker import ChatWorker
+from app.engine.prompts.sections import sections_of
 from app.engine.prompts.written_answers import (
     KeptPrompts,
     Spliced,
@@ -156,8 +157,7 @@ class PromptBuilder:
             raise refusal
         marked, rendered, _format = self._text_and_format(request.messages, request)
         start = b"".join(map(self._backend.token_piece, self._answer_start(request)))
-        written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, marked.spelled_out))
-        return written + start.decode("utf-8", "replace")
+        return _unmarked(rendered, marked.spelled_out) + start.decode("utf-8", "replace")
 
     def tokenize(
         self, *pieces: str | int, adds_leading: bool = False, parse_special: bool = True
@@ -400,6 +400,7 @@ class PromptBuilder:
             format=replace(found, parser=_without_marks(found.parser, marked.spelled_out)),
             guide=guide,
             shown_tokens=shown_tokens(found, self._backend),
+            sections=sections_of(_unmarked(text, marked.spelled_out), messages, request.chat_params),
         )
 
     def _text_and_format(
@@ -716,6 +717,10 @@ def _numbered(parts: Sequence[MediaPart]) -> Iterator[tuple[int, MediaPart]]:
 
 def _are_equal(tokens: tuple[int, ...]) -> bool:
     return len(set(tokens)) == 1
+
+
+def _unmarked(text: str, spelled_out: list[str]) -> str:
+    return "".join(piece for piece, _parse_special in _split_at_marks(text, spelled_out))
 
 
 def _split_at_marks(text: str, spelled_out: list[str]) -> Iterator[tuple[str, bool]]:

@@ -1,0 +1,294 @@
+"""What the requests of a program or a chat cost: by section, and why one was not the last one's continuation.
+
+Works on leases and the texts of their tokens. Knows no widget.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from app.inspector.prefix_view import HEADS, num_had, num_prompt_tokens
+from app.inspector.recording import LAST_TEXT, JournalEntry, LeasedPrompt
+from app.look.figures import tokens
+from app.look.words import mark, tr
+from app.protocol.report import Ints, Lease, Section, SectionKind
+
+MAX_SHOWN = 200  # requests
+MAX_BACK = 8  # requests
+TAIL = 8  # tokens at the end of a prompt with which a template only asks for the answer
+MIN_TOLD, MIN_SHARE = 200, 0.1  # tokens in vain that are worth a sentence, and their share of all computed
+MEDIA_TEXT = b"<__media__>"  # of a picture or sound in a prompt's text
+_TIME, _DATE = re.compile(rb"\d{1,2}:\d{2}"), re.compile(rb"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+
+
+class Parting(StrEnum):
+    """How a request begins, beside the last one that it has much in common with."""
+
+    FIRST = "first request"
+    GOES_ON = "goes on"
+    NOT_HELD = "not cached any more"
+    LINE = "changed line"  # of the system prompt, and what stands before it
+    TOOLS_MOVED = "tools in another order"
+    TOOLS = "other tools"
+    MESSAGE = "changed message"
+    UNKNOWN = "another prompt"
+
+
+_HEADS = {
+    Parting.FIRST: mark("The first request"),
+    Parting.GOES_ON: mark("Goes on where an earlier one ended"),
+    Parting.NOT_HELD: mark("Goes on, but was not cached any more: {what}"),
+    Parting.LINE: mark("System prompt, line {line}: {what}"),
+    Parting.TOOLS_MOVED: mark("The same tools came in another order"),
+    Parting.TOOLS: mark("Other tools were offered"),
+    Parting.MESSAGE: mark("An earlier message changed"),
+    Parting.UNKNOWN: mark("Another prompt"),
+}
+_AGAIN = mark("{tokens} were computed again in {part} of {whole} requests: {reason}. {remedy}")
+_ADVICE = {
+    Parting.NOT_HELD: (
+        mark("their cells had been given up"),
+        mark("Use a larger context or more slots."),
+    ),
+    Parting.LINE: (
+        mark("line {line} of the system prompt holds {what}"),
+        mark("Put it at the end of the last message."),
+    ),
+    Parting.TOOLS_MOVED: (
+        mark("the tools came in another order"),
+        mark("Send them in the same order each time."),
+    ),
+    Parting.TOOLS: (mark("other tools were offered"), mark("Offer the same ones each time.")),
+    Parting.MESSAGE: (mark("an earlier message changed"), mark("Add to the end of the chat instead.")),
+}
+_NEVER_CALLED = mark("{names}: described in {tokens} of each prompt, and never called. Offer fewer tools.")
+SECTIONS = {
+    SectionKind.SYSTEM: mark("system prompt"),
+    SectionKind.TOOL: mark("tool"),
+    SectionKind.USER: mark("message"),
+    SectionKind.ANSWER: mark("answer"),
+    SectionKind.RESULT: mark("result of a tool"),
+}
+
+
+class Part(NamedTuple):
+    """A section in tokens: `first` is the number of its first one in the prompt."""
+
+    section: Section
+    first: int
+    num_tokens: int
+    num_computed: int
+
+
+class Place(NamedTuple):
+    """Where a prompt parted from an earlier one: the same place each time has the same cause."""
+
+    parting: Parting
+    line: int = 0
+    what: str = ""  # that line holds; marked, or a sentence of the lease's cause
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """`num_again` tokens are computed that an earlier request had computed, too."""
+
+    step: int
+    prompt: LeasedPrompt
+    parts: tuple[Part, ...]
+    place: Place
+    num_again: int
+
+    @property
+    def head(self) -> str:
+        return tr(_HEADS[self.place.parting], line=self.place.line, what=tr(self.place.what))
+
+
+def session_of(lease: Lease) -> str:
+    """Each program that asks over HTTP is one, each chat of the window another."""
+    return lease.caller or lease.chat_id
+
+
+def costs_of(
+    entries: Iterable[JournalEntry[LeasedPrompt]], session: str, texts: Mapping[int, bytes]
+) -> tuple[Cost, ...]:
+    """Its requests in their order. `texts` are those of all their tokens."""
+    its = [entry for entry in entries if session_of(entry.what.lease) == session]
+    asked = [one for one in its if one.what.lease.prompt_bytes and not one.what.lease.is_ahead][-MAX_SHOWN:]
+    ids = (np.frombuffer(one.what.lease.prompt_bytes, np.int32) for one in asked)
+    lengths = _lengths(texts, max((int(one.max()) for one in ids), default=0))
+    costs: list[Cost] = []
+    for entry in asked:
+        parts = _parts(entry.what.lease, lengths)
+        costs.append(_cost(entry, parts, costs[-MAX_BACK:], texts))
+    return tuple(costs)
+
+
+def advice_on(costs: Sequence[Cost]) -> str:
+    """One sentence; none if there is nothing to be gained."""
+    again: dict[Place, list[int]] = defaultdict(list)
+    for cost in costs:
+        if cost.place.parting in _ADVICE:
+            again[cost.place].append(cost.num_again)
+    worst = max(again, key=lambda place: sum(again[place]), default=None)
+    num_computed = sum(cost.prompt.lease.num_tokens_to_compute for cost in costs)
+    if worst and sum(again[worst]) >= max(MIN_TOLD, MIN_SHARE * num_computed):
+        reason, remedy = _ADVICE[worst.parting]
+        return tr(
+            _AGAIN,
+            tokens=tokens(sum(again[worst])),
+            part=len(again[worst]),
+            whole=len(costs),
+            reason=tr(reason, line=worst.line, what=tr(worst.what)),
+            remedy=tr(remedy),
+        )
+    unused = never_called(costs)
+    if sum(unused.values()) < MIN_TOLD:
+        return ""
+    return tr(_NEVER_CALLED, names=", ".join(unused), tokens=tokens(sum(unused.values())))
+
+
+def never_called(costs: Sequence[Cost]) -> dict[str, int]:
+    """The tools that were described and not called up to the last request, with their tokens in a prompt."""
+    sections = [(part.section, part.num_tokens) for cost in costs for part in cost.parts]
+    called = {
+        name for section, _ in sections if section.kind is SectionKind.ANSWER for name in section.name.split()
+    }
+    described = {section.name: number for section, number in sections if section.kind is SectionKind.TOOL}
+    return {name: number for name, number in described.items() if name not in called}
+
+
+def as_json(session: str, costs: Sequence[Cost]) -> dict[str, Any]:
+    return {
+        "session": session,
+        "advice": advice_on(costs),
+        "tools_never_called": never_called(costs),
+        "requests": [
+            {
+                "step": cost.step,
+                "request_id": cost.prompt.lease.request_id,
+                "chat_id": cost.prompt.lease.chat_id,
+                "prompt_tokens": num_prompt_tokens(cost.prompt.lease),
+                "cached_tokens": num_had(cost.prompt.lease),
+                "computed_tokens": cost.prompt.num_computed,
+                "computed_again": cost.num_again,
+                "seconds": round(cost.prompt.decode_ms / 1000, 3),
+                "cause": cost.place.parting.value,
+                "told": cost.head,
+                "sections": [
+                    {
+                        "kind": part.section.kind.value,
+                        "name": part.section.name,
+                        "tokens": part.num_tokens,
+                        "computed": part.num_computed,
+                    }
+                    for part in cost.parts
+                ],
+            }
+            for cost in costs
+        ],
+    }
+
+
+def _cost(
+    entry: JournalEntry[LeasedPrompt],
+    parts: tuple[Part, ...],
+    former: Sequence[Cost],
+    texts: Mapping[int, bytes],
+) -> Cost:
+    lease, had = entry.what.lease, num_had(entry.what.lease)
+    ours = lease.prompt_bytes
+    commons = [_common(one.prompt.lease.prompt_bytes, ours) for one in former]
+    if not former:
+        return Cost(entry.step, entry.what, parts, Place(Parting.FIRST), 0)
+    # The last one that is of the same talk: an agent's helpers, which begin otherwise, ask in between.
+    common, before = next(
+        pair for pair in zip(reversed(commons), reversed(former), strict=True) if 2 * pair[0] >= max(commons)
+    )
+    num_before = len(before.prompt.lease.prompt_bytes) // 4
+    if common < min(num_before, len(ours) // 4) - TAIL or _tools(parts) != _tools(before.parts):
+        again = min(num_before - common, lease.num_tokens_to_compute)
+        return Cost(entry.step, entry.what, parts, _place(before, lease, parts, common, texts), again)
+    if had < common - TAIL:
+        place = Place(Parting.NOT_HELD, what=HEADS[lease.prefix_end])
+        return Cost(entry.step, entry.what, parts, place, common - had)
+    return Cost(entry.step, entry.what, parts, Place(Parting.GOES_ON), 0)
+
+
+def _place(
+    before: Cost, lease: Lease, parts: Sequence[Part], common: int, texts: Mapping[int, bytes]
+) -> Place:
+    part = next((one for one in reversed(parts) if one.first <= common), None)
+    if part is None:
+        return Place(Parting.UNKNOWN)
+    theirs, ours = _tools(before.parts), _tools(parts)
+    if part.section.kind is SectionKind.SYSTEM and bool(theirs) == bool(ours):
+        start = part.section.start
+        number = _text(lease.prompt_ids[:common], texts)[start:].count(b"\n")
+        both = (_text(one.prompt_ids, texts)[start:] for one in (before.prompt.lease, lease))
+        return Place(Parting.LINE, number + 1, _held(*(text.split(b"\n")[number] for text in both)))
+    if part.section.kind is SectionKind.TOOL or theirs != ours:
+        is_order = theirs != ours and sorted(theirs) == sorted(ours)
+        return Place(Parting.TOOLS_MOVED if is_order else Parting.TOOLS)
+    return Place(Parting.MESSAGE)
+
+
+def _tools(parts: Sequence[Part]) -> list[str]:
+    return [part.section.name for part in parts if part.section.kind is SectionKind.TOOL]
+
+
+def _held(before: bytes, now: bytes) -> str:
+    """What a line holds that changes."""
+    if _TIME.search(before) and _TIME.search(now):
+        return mark("the time of day")
+    if _DATE.search(before) and _DATE.search(now):
+        return mark("the date")
+    if re.sub(rb"[\da-f]", b"", before) == re.sub(rb"[\da-f]", b"", now):
+        return mark("a number that changes")
+    return mark("a text that changes")
+
+
+def _parts(lease: Lease, lengths: Ints) -> tuple[Part, ...]:
+    """All of the prompt, once its text is known: what comes before the first section belongs to it."""
+    if not lease.sections:
+        return ()
+    ids, had = np.frombuffer(lease.prompt_bytes, np.int32), num_had(lease)
+    is_row = ids < LAST_TEXT  # those of a picture count as the mark in its place
+    num_bytes = np.where(is_row, 0, lengths[np.where(is_row, 0, ids)])
+    num_bytes[is_row & ~np.roll(is_row, 1)] = len(MEDIA_TEXT)
+    if (num_bytes < 0).any():
+        return ()
+    starts = [section.start for section in lease.sections]
+    firsts = np.searchsorted(np.cumsum(num_bytes), starts, side="right").tolist()
+    return tuple(
+        Part(section, first, end - first, max(end - max(first, had), 0))
+        for section, (first, end) in zip(lease.sections, pairwise([0, *firsts[1:], len(ids)]), strict=True)
+    )
+
+
+def _lengths(texts: Mapping[int, bytes], most: int) -> Ints:
+    """By token, up to `most`; -1 where its text is not known."""
+    lengths = np.full(max(most, max(texts, default=0)) + 1, -1, np.int32)
+    for token, text in texts.items():
+        lengths[token] = len(text)
+    return lengths
+
+
+def _text(ids: Iterable[int], texts: Mapping[int, bytes]) -> bytes:
+    return b"".join(texts.get(token, MEDIA_TEXT) for token in ids)
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """Tokens that both begin with."""
+    limit = min(len(one), len(other))
+    if one[:limit] == other[:limit]:
+        return limit // 4
+    return bisect_left(range(1, limit + 1), True, key=lambda length: one[:length] != other[:length]) // 4

@@ -1,0 +1,142 @@
+"""What a session cost, on prompts in which each byte is a token."""
+
+import json
+from array import array
+from dataclasses import replace
+
+import pytest
+
+from app.inspector.recording import JournalEntry, LeasedPrompt
+from app.inspector.session_costs import Parting, advice_on, as_json, costs_of, never_called
+from app.protocol.output import PrefixEnd
+from app.protocol.report import Lease, Section, SectionKind
+
+TEXTS = {byte: bytes([byte]) for byte in range(256)}
+PROGRAM = "127.0.0.1 agent/1"
+KINDS = {"S": SectionKind.SYSTEM, "T": SectionKind.TOOL, "U": SectionKind.USER, "A": SectionKind.ANSWER}
+LONG = "Rules are rules. " * 30
+
+Piece = tuple[str, str, str]  # kind, name, text
+
+
+def leased(*pieces: Piece, had: int = 0, prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT) -> LeasedPrompt:
+    text, sections = b"", []
+    for kind, name, piece in pieces:
+        sections.append(Section(KINDS[kind], len(text), name))
+        text += piece.encode()
+    lease = Lease("r", "api-1", 0, 0, had, 0, 0, len(text) - had, prefix_end, caller=PROGRAM)
+    prompt = LeasedPrompt(lease_of(lease, text, sections))
+    prompt.num_computed, prompt.decode_ms = len(text) - had, 100.0
+    return prompt
+
+
+def lease_of(lease: Lease, text: bytes, sections: list[Section]) -> Lease:
+
+    return replace(lease, prompt_bytes=array("i", list(text)).tobytes(), sections=tuple(sections))
+
+
+def costs(*prompts: LeasedPrompt):
+    return costs_of([JournalEntry(at, 0.0, one) for at, one in enumerate(prompts)], PROGRAM, TEXTS)
+
+
+def tool(name: str) -> Piece:
+    return "T", name, f"{name}: " + "describes what it does. " * 20
+
+
+def test_a_session_that_goes_on_needs_no_advice():
+    first = (("S", "", LONG), ("U", "", "Hello"))
+    told = costs(leased(*first), leased(*first, ("A", "", "Hi"), ("U", "", "Bye"), had=len(LONG) + 5))
+    assert [one.place.parting for one in told] == [Parting.FIRST, Parting.GOES_ON]
+    assert [part.num_computed for part in told[1].parts] == [0, 0, 2, 3]
+    assert advice_on(told) == ""
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        (("Now it is 12:01.", "Now it is 12:02."), "the time of day"),
+        (("Today is 2026-11-29.", "Today is 2026-11-30."), "the date"),
+        (("Request 7", "Request 8"), "a number that changes"),
+        (("The mood is fine.", "The mood is foul."), "a text that changes"),
+    ],
+)
+def test_a_line_that_changes_is_named_with_what_it_holds(lines, what):
+    told = costs(
+        *(leased(("S", "", f"Be brief.\n\n{line}\n{LONG}"), ("U", "", "Hello"), had=11) for line in lines)
+    )
+    assert told[1].head == f"System prompt, line 3: {what}"
+    num_again = told[1].num_again
+    assert len(LONG) < num_again <= told[1].prompt.num_computed
+    assert advice_on(told) == (
+        f"{num_again:,} tokens were computed again in 1 of 2 requests: "
+        f"line 3 of the system prompt holds {what}. "
+        "Put it at the end of the last message."
+    )
+
+
+def test_tools_in_another_order_are_told_from_other_tools():
+    orders = ["read", "write"], ["write", "read"], ["write"]
+    told = costs(
+        *(leased(("S", "", "Be brief."), *map(tool, one), ("U", "", "Hello"), had=9) for one in orders)
+    )
+    assert [one.place.parting for one in told] == [Parting.FIRST, Parting.TOOLS_MOVED, Parting.TOOLS]
+    assert "the tools came in another order. Send them in the same order each time." in advice_on(told[:2])
+
+
+def test_an_edited_message_and_cells_that_were_given_up():
+    first = (("S", "", LONG), ("U", "", "Hello, you there, how is the day?"))
+    edited = (("S", "", LONG), ("U", "", "Something else, if you please, now"))
+    told = costs(
+        leased(*first), leased(*edited, had=len(LONG)), leased(*edited, prefix_end=PrefixEnd.EVICTED)
+    )
+    assert [one.place.parting for one in told] == [Parting.FIRST, Parting.MESSAGE, Parting.NOT_HELD]
+    assert "Its cells were freed" in told[2].head
+    assert advice_on(told).endswith("their cells had been given up. Use a larger context or more slots.")
+
+
+def test_requests_of_a_helper_in_between_do_not_part_a_chat():
+    chat, helper = ("S", "", LONG), ("S", "", "You name chats.")
+    told = costs(
+        leased(chat, ("U", "", "Hello")),
+        leased(helper, ("U", "", "Hello")),
+        leased(chat, ("U", "", "Hello"), ("A", "", "Hi"), had=len(LONG) + 5),
+    )
+    assert told[2].place.parting is Parting.GOES_ON
+
+
+def test_tools_that_were_never_called_are_told_with_what_they_cost():
+    pieces = (("S", "", "Be brief."), tool("read"), tool("write"), ("U", "", "Hello"))
+    told = costs(leased(*pieces), leased(*pieces, ("A", "read", "read()"), had=9 + 2 * len(tool("read")[2])))
+    num_tokens = len(tool("write")[2])
+    assert never_called(told) == {"write": num_tokens}
+    assert advice_on(told) == (
+        f"write: described in {num_tokens} tokens of each prompt, and never called. Offer fewer tools."
+    )
+
+
+def test_the_parts_are_the_whole_prompt_also_with_a_picture():
+    prompt = leased(("S", "", "See <__media__>!"), ("U", "", "Hello"))
+    ids = [*b"See ", -5, -6, -7, *b"!Hello"]
+
+    prompt.lease = replace(prompt.lease, prompt_bytes=array("i", ids).tobytes())
+    (told,) = costs(prompt)
+    assert [part.num_tokens for part in told.parts] == [8, 5]
+
+
+def test_as_json_it_says_the_same():
+    told = costs(leased(("S", "", LONG), ("U", "", "Hello")))
+    found = json.loads(json.dumps(as_json(PROGRAM, told)))
+    assert found["requests"][0]["sections"] == [
+        {"kind": "system", "name": "", "tokens": len(LONG), "computed": len(LONG)},
+        {"kind": "user", "name": "", "tokens": 5, "computed": 5},
+    ]
+    assert found["requests"][0]["cached_tokens"] == 0
+
+
+def test_an_empty_session_and_a_raw_prompt():
+    assert (costs(), advice_on(())) == ((), "")
+    raw = lease_of(leased(("U", "", "x")).lease, b"raw", [])
+    (told,) = costs(LeasedPrompt(raw))
+    assert told.parts == ()
+    (_, other) = costs(LeasedPrompt(raw), LeasedPrompt(lease_of(raw, b"another raw prompt", [])))
+    assert other.place.parting in (Parting.UNKNOWN, Parting.GOES_ON)
