@@ -1,0 +1,43 @@
+"""Has two models compared in a process that can be killed: see `comparison_child`. Any thread."""
+
+from collections.abc import Callable
+
+from app.protocol.comparison import Compare, Comparison
+from app.protocol.errors import EngineError
+from app.protocol.wire import COMPARE, COMPARISON
+from app.system.said import said
+from app.system.worker import Worker, WorkerEndedError, WorkerRefusedError
+
+CHILD = "app.engine.children.comparison_child"
+
+
+def compared(question: Compare, child: Worker, on_progress: Callable[[float], object]) -> Comparison:
+    """Blocks; `child`, a Worker of CHILD, ends it from any thread. Raises EngineError, RequestError."""
+    try:
+        asked = COMPARE.packed(question)
+        _, parts = child.ask({}, *asked, on_news=lambda news: on_progress(news["progress"]))
+    except WorkerRefusedError as refusal:
+        raise EngineError(str(refusal)) from None
+    except WorkerEndedError as error:
+        raise EngineError(_why_ended(error)) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise EngineError(
+            said("The comparison could not be started: {reason}. Close other programs.", reason=reason)
+        ) from error
+    finally:
+        child.close()
+    return COMPARISON.unpacked(parts)
+
+
+def _why_ended(error: WorkerEndedError) -> str:
+    if error.signal_name == "SIGKILL":
+        return said(
+            "The system killed the comparison, most likely because it ran out of memory. Close other "
+            "programs, or choose smaller models."
+        )
+    return said(
+        "The comparison crashed ({how}): one of the two files is damaged, or this machine cannot compute it. "
+        "Download it again, or choose another.",
+        how=error.signal_name or said("exit code {code}", code=error.exit_code),
+    )
