@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QSplitter, QWidget
 
 from app.inspector.answer_finder import AnswerSource, text_of
 from app.inspector.answer_panel import AnswerPanel
@@ -28,8 +28,8 @@ from app.protocol.report import ChatTokens
 
 ANSWER, PASTED, FILE = "answer", "pasted", ""  # what can be chosen besides models
 HINT = mark("Choose a second model with the same vocabulary, such as another quantisation, and compare.")
-PASTE_HEIGHT = 72
-WIDTHS = (320, 320)
+PASTE_HEIGHT = 52
+WIDTHS = (230, 370)
 MAX_NAME = 28  # characters
 
 
@@ -147,17 +147,22 @@ class ComparisonPanel(AnswerPanel):
         self.pasted.setPlaceholderText(tr("Paste a text here"))
         self.pasted.setAccessibleName(tr("Pasted text"))
         self.pasted.setTabChangesFocus(True)
+        self.pasted.setFrameShape(QFrame.Shape.NoFrame)
         self.pasted.setFixedHeight(PASTE_HEIGHT)
         self._middle.addWidget(self.view)
         self._middle.addWidget(self.table)
         self._middle.setSizes(WIDTHS)
         self._middle.setChildrenCollapsible(False)
-        top = hbox(self.head, (self.figures, 1), self.legend, margins=(12, 6, 12, 2), spacing=12)
+        self.figures.setWordWrap(True)
+        top = hbox((self.head, 1), self.legend, margins=(12, 6, 12, 2), spacing=12)
         choices = (self.text, self.other, self.reverse, self.start, STRETCH)
         hbox(*choices, on=self._choices, margins=(12, 0, 12, 4), spacing=6)
+        inset = (self.pasted, self.figures, self.chart)
+        pasted, figures, chart = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
         foot = hbox((self.note, 1), self.next, *self.forks, margins=(12, 6, 12, 8), spacing=8)
         page = self._empty_page()
-        vbox(top, self._choices, self.pasted, (self._middle, 1), self.chart, page, foot, on=self, spacing=0)
+        parts = (top, self._choices, pasted, figures, (self._middle, 1), chart, page, foot)
+        vbox(*parts, on=self, spacing=0)
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:

@@ -29,13 +29,13 @@ COLUMNS = (
     Column(
         "KL",
         "KL divergence in nats: how much of what the base expected here the other one misses",
-        "00.000",
+        "0.000",
         is_number=True,
     ),
-    Column("base rank", "Rank of the token with the base", "999,999", is_number=True, is_muted=True),
     Column("base", "Probability of the token with the base", _CHANCES, is_number=True),
-    Column("other rank", "Rank of the token with the other model", "999,999", is_number=True, is_muted=True),
+    Column("rank", "Rank of the token with the base", "9,999", is_number=True, is_muted=True),
     Column("other", "Probability of the token with the other model", _CHANCES, is_number=True),
+    Column("rank", "Rank of the token with the other model", "9,999", is_number=True, is_muted=True),
 )
 TOKEN, KL = range(2)
 
@@ -73,10 +73,10 @@ class ComparedTokens(RowModel):
             return ""
         if column == KL:
             return decimal(self.found.kl[place], 3)
-        side, is_chance = divmod(column - KL - 1, 2)
-        if is_chance:
-            return chance(math.exp(self.found.logprobs[side][place]))
-        return count(self.found.ranks[side][place])
+        side, is_rank = divmod(column - KL - 1, 2)
+        if is_rank:
+            return count(self.found.ranks[side][place])
+        return chance(math.exp(self.found.logprobs[side][place]))
 
     def bar_at(self, row: int, column: int) -> tuple[float, str] | None:
         assert self.found

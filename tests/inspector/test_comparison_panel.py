@@ -90,7 +90,7 @@ def test_what_was_found_begins_where_they_part(panel: ComparisonPanel, asked: li
     assert panel.view.text == "He is 你 ten."
     assert panel.note.text() == "fake would choose “␣\\xe4\\xbd”, Small · Q4_0 “␣she”."
     row = [panel.rows.text_at(4, column) for column in range(6)]
-    assert row == ["␣ten.", "0.900", "1", "50.0%", "4", "12.5%"]
+    assert row == ["␣ten.", "0.900", "50.0%", "1", "12.5%", "4"]
     panel.next.click()
     assert panel.table.currentIndex().row() == 4
     panel.next.click()

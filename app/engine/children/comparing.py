@@ -19,7 +19,13 @@ def compared(question: Compare, child: Worker, on_progress: Callable[[float], ob
     except WorkerRefusedError as refusal:
         raise EngineError(str(refusal)) from None
     except WorkerEndedError as error:
-        raise EngineError(_why_ended(error)) from None
+        raise EngineError(
+            said(
+                "The process of the comparison ended ({how}): there is not enough memory, or one of the two "
+                "files is damaged. Close other programs, or choose another file.",
+                how=error.signal_name or said("exit code {code}", code=error.exit_code),
+            )
+        ) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise EngineError(
@@ -28,16 +34,3 @@ def compared(question: Compare, child: Worker, on_progress: Callable[[float], ob
     finally:
         child.close()
     return COMPARISON.unpacked(parts)
-
-
-def _why_ended(error: WorkerEndedError) -> str:
-    if error.signal_name == "SIGKILL":
-        return said(
-            "The system killed the comparison, most likely because it ran out of memory. Close other "
-            "programs, or choose smaller models."
-        )
-    return said(
-        "The comparison crashed ({how}): one of the two files is damaged, or this machine cannot compute it. "
-        "Download it again, or choose another.",
-        how=error.signal_name or said("exit code {code}", code=error.exit_code),
-    )
