@@ -29,6 +29,7 @@ from app.system import worker
 MODULES = (
     "app.attachments.reading_child",
     "app.engine.prompts.chat_child",
+    "app.engine.children.comparison_child",
     "app.engine.children.probe_child",
     "app.engine.llama.projector",
     "app.media.reading_child",

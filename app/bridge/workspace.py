@@ -222,10 +222,14 @@ class Workspace(QObject):
         return self._open_fork(session, fork)
 
     def fork_at(
-        self, session: ChatSession, answer: Turn, text: str, token_ids: tuple[int, ...]
+        self, session: ChatSession, answer: Turn, text: str, token_ids: tuple[int, ...], address: str = ""
     ) -> ChatSession:
-        """As `fork`, up to `answer`, which begins with `text` there, `token_ids`, and goes on at once."""
-        fork = self._open_fork(session, SavedChat(session.chat.fork_at(answer, text)))
+        """As `fork`, up to `answer`, which begins with `text` there, `token_ids`, and goes on at once.
+
+        With an `address`, the model there goes on, which must have the same tokens.
+        """
+        copy = session.chat.fork_at(answer, text)
+        fork = self._open_fork(session, SavedChat(replace(copy, model_path=address or copy.model_path)))
         fork.go_on(token_ids)
         return fork
 

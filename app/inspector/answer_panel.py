@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.inspector.answer_finder import AnswerFinder
+from app.inspector.answer_finder import AnswerFinder, AnswerSource
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
 from app.look.fonts import small_font, tabular
@@ -33,6 +33,9 @@ class AnswerPanel(DockPanel):
         self.figures.setFont(tabular(small_font()))
         self.again = QPushButton(tr("Recompute"), self)
         self.again.clicked.connect(self._on_again)
+
+    def show_answer(self, source: AnswerSource) -> None:
+        raise NotImplementedError
 
     def set_engine(self, has_engine: bool) -> None:
         """Whether there is an engine to ask. The recording outlives it."""

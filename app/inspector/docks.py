@@ -47,6 +47,7 @@ def _later(name: str, title: str, module: str, panel: str) -> Later:
 PREFIX = _later("prefix", mark("Why did it recompute?"), "prefix_panel", "PrefixPanel")
 COSTS = _later("costs", mark("What did it cost?"), "costs_panel", "CostsPanel")
 LENS = _later("lens", mark("Lens"), "lens_panel", "LensPanel")
+COMPARISON = _later("comparison", mark("Two models"), "comparison_panel", "ComparisonPanel")
 TREE = _later("tree", mark("Branches"), "tree_panel", "TreePanel")
 KV_MAP = _later("kv map", mark("KV map"), "kv_map", "KvMapPanel")
 TIMELINE = _later("timeline", mark("Batches"), "batch_timeline", "TimelinePanel")
@@ -54,8 +55,8 @@ SERVER = _later("server", mark("Server"), "server_panel", "ServerPanel")
 EVENTS = _later("events", mark("Events"), "events", "EventsPanel")
 # A new panel is added here. Panels whose actions are in the window's menus are made at the start.
 ROWS: Rows = (
-    (5, (SequencesPanel, PREFIX, COSTS, ProbabilitiesPanel, LENS, TREE)),
-    (5, (KV_MAP, TIMELINE, StepperPanel, EVENTS, SERVER)),
+    (5, (SequencesPanel, PREFIX, ProbabilitiesPanel, LENS, COMPARISON, TREE)),
+    (5, (KV_MAP, TIMELINE, COSTS, StepperPanel, EVENTS, SERVER)),
 )
 
 

@@ -99,13 +99,13 @@ class HeatView(MarkedText):
         if len(levels) > MAX_TINTED:
             least = sorted(heat.tolist())[-MAX_TINTED]
             levels = [level if one >= least else 0 for level, one in zip(levels, heat.tolist(), strict=True)]
-        return [self._selection(run, _tinted(level)) for run, level in _runs(levels) if level > 1]
+        return [self._selection(run, _tinted(level)) for run, level in runs(levels) if level > 1]
 
     def _selection(self, tokens: Span, form: QTextCharFormat) -> QTextEdit.ExtraSelection:
         return self.marked(*self._read.chars_of(tokens), form)
 
 
-def _runs(levels: Sequence[int]) -> list[tuple[Span, int]]:
+def runs(levels: Sequence[int]) -> list[tuple[Span, int]]:
     runs: list[tuple[Span, int]] = []
     for token, level in enumerate(levels):
         if runs and runs[-1][1] == level:

@@ -45,10 +45,10 @@ def legend() -> str:
     """The steps as HTML, from sure to unsure."""
     bounds = [f"≥ {decimal(100 * least, 0)}%" for least, _name, _share in STEPS[:-1]]
     labels = [*bounds, f"< {decimal(100 * UNSURE, 0)}%"]
-    return " ".join(_swatch(label, *step[1:]) for label, step in zip(labels, STEPS, strict=True))
+    return " ".join(swatch(label, *step[1:]) for label, step in zip(labels, STEPS, strict=True))
 
 
-def _swatch(label: str, name: str, share: float) -> str:
+def swatch(label: str, name: str, share: float) -> str:
     colour = mixed(QColor(current().surface), QColor(getattr(current(), name)), share)
     line = "underline" if name == "danger" else "none"
     look = f"background: {colour.name()}; text-decoration: {line}"

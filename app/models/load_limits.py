@@ -135,14 +135,29 @@ def _why_not(draft: Path, theirs: GgufHeader, model: Path, ours: GgufHeader) -> 
         return said("It cannot remove tokens it has computed, so it cannot reject draft tokens.")
     if any(_differs(f"tokenizer.ggml.{mark}", theirs, ours) for mark in MARKS):
         return said("Its vocabulary type or its special tokens differ.")
+    return _why_other_tokens(draft, theirs, model, ours, FIRST_COMPARED)
+
+
+def why_not_compared(other: Path, theirs: GgufHeader, base: Path, ours: GgufHeader) -> str:
+    """Why nobody can tell how far two models are from each other at a token. Empty if one can.
+
+    All tokens that both have must be the same; one may be padded at its end, and special ones may have
+    another use. Raises HeaderError, OSError.
+    """
+    if _differs("tokenizer.ggml.model", theirs, ours):
+        return said("Its vocabulary type or its special tokens differ.")
+    return _why_other_tokens(other, theirs, base, ours, 0)
+
+
+def _why_other_tokens(one: Path, theirs: GgufHeader, other: Path, ours: GgufHeader, first: int) -> str:
     num_theirs, num_ours = _num_tokens(theirs), _num_tokens(ours)
     if abs(num_theirs - num_ours) > MAX_SIZE_DIFFERENCE:
         return said(
             "Its vocabulary has {theirs:,} tokens, the model's {ours:,}.", theirs=num_theirs, ours=num_ours
         )
     end = min(num_theirs, num_ours)
-    with draft.open("rb") as one, model.open("rb") as other:
-        if read_token_texts(one, FIRST_COMPARED, end) != read_token_texts(other, FIRST_COMPARED, end):
+    with one.open("rb") as their_file, other.open("rb") as our_file:
+        if read_token_texts(their_file, first, end) != read_token_texts(our_file, first, end):
             return said("Its tokens differ.")
     return ""
 

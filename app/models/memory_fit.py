@@ -146,6 +146,16 @@ def fitted(
     return params
 
 
+def fit_together(one: LoadParams, other: LoadParams, gpus: Sequence[Device]) -> bool:
+    """Whether there is room for both, each split as it is alone. Raises HeaderError, OSError."""
+    room = room_for(one, free_memory_bytes(), gpus)
+    first = plan(read_whole_header(one.path), one, room)
+    names = ("", *(gpu.name for gpu in room.gpus))
+    taken = {name: -need.total_bytes for name, need in zip(names, first.needs, strict=True)}
+    second = plan(read_whole_header(other.path), other, later(room, taken))
+    return first.fit is Fit.FITS and second.fit is Fit.FITS
+
+
 def room_for(
     params: LoadParams, free_bytes: int, gpus: Sequence[Device], workers: Sequence[Device] = ()
 ) -> Room:

@@ -19,6 +19,7 @@ from pydantic_core import PydanticSerializationError
 
 from app.protocol import errors
 from app.protocol.commands import Command
+from app.protocol.comparison import Compare, Comparison
 from app.protocol.errors import EngineError, PromptTooLongError, RequestError
 from app.protocol.json_object import map_strings, outside_texts
 from app.protocol.load import LoadParams
@@ -102,6 +103,8 @@ def _whole(text: str) -> str:
 
 
 COMMAND: Kind[Command] = Kind(Annotated[Command, NAMED])
+COMPARE: Kind[Compare] = Kind(Compare)
+COMPARISON: Kind[Comparison] = Kind(Comparison)
 LOAD_PARAMS: Kind[LoadParams] = Kind(LoadParams)
 MODEL: Kind[ModelInfo] = Kind(ModelInfo)
 REPORT: Kind[StepReport] = Kind(StepReport)

@@ -17,6 +17,7 @@ from app.services.cell_keeping import CellKeeping
 from app.services.chat_backups import ChatBackups
 from app.services.chat_library import ChatLibrary, ChatSearch
 from app.services.chat_transfer import ChatTransfer
+from app.services.comparisons import Comparisons
 from app.services.downloads import Downloads
 from app.services.draft_offers import DraftOffers
 from app.services.form_check import FormCheck
@@ -64,6 +65,7 @@ class Services:
         self.api = LocalApi(engine, library, settings, self._io, parent, self.shelves, readers)
         self.backups = ChatBackups(store, workspace, parent)
         self.self_test = SelfTest(parent)
+        self.comparisons = Comparisons(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
         self.projects = Projects(store, engine, self.chat_library, self.shelves, parent)
         self.search = ChatSearch(store, parent)
@@ -109,6 +111,7 @@ class Services:
             await self.rows.close()
         await self.downloads.close()
         await self.self_test.close()
+        await self.comparisons.close()
         await self.tools.close()
         await self.shelf_vectors.close()
         await self.shelves.close()

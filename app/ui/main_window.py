@@ -72,6 +72,7 @@ from app.ui.tabs.first_view import LINE
 from app.ui.tabs.tab_commands import TabCommands
 from app.ui.tabs.tree_commands import TreeCommands
 from app.ui.transcript.answer_inspection import AnswerInspection
+from app.ui.transcript.model_comparison import ModelComparison
 from app.ui.window_presenter import WindowPresenter
 
 if TYPE_CHECKING:
@@ -125,6 +126,9 @@ class MainWindow(QObject):
         self.help = HelpCommands(self._diagnose, frame)
         self.inspector.explained.connect(self.help.explain_panel)
         self.answers = AnswerInspection(self.inspector, workspace, engine, frame)
+        self.comparison = ModelComparison(
+            self.inspector, services.comparisons, services.model_library, engine, self.answers, frame
+        )
         self.tree = TreeCommands(self.inspector, workspace, self.tabs, services.presets, frame)
 
         # 3. What shows the services.

@@ -601,7 +601,7 @@ class FakeWorkspace(QObject):
         self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
         self.forks: list[tuple[FakeSession, int | None]] = []
-        self.forks_at: list[tuple[FakeSession, Turn, str, tuple[int, ...]]] = []
+        self.forks_at: list[tuple[FakeSession, Turn, str, tuple[int, ...], str]] = []
 
     @property
     def sessions(self) -> tuple[FakeSession, ...]:
@@ -648,9 +648,9 @@ class FakeWorkspace(QObject):
         return self.open(session.chat.fork(num_turns), self.sessions.index(session) + 1)
 
     def fork_at(
-        self, session: FakeSession, answer: Turn, text: str, token_ids: tuple[int, ...]
+        self, session: FakeSession, answer: Turn, text: str, token_ids: tuple[int, ...], address: str = ""
     ) -> FakeSession:
-        self.forks_at.append((session, answer, text, token_ids))
+        self.forks_at.append((session, answer, text, token_ids, address))
         return self.open(session.chat.fork_at(answer, text), self.sessions.index(session) + 1)
 
     def keep(self, session: FakeSession) -> None:

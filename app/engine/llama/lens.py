@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 import llama_cpp as lib
 import numpy as np
-import numpy.typing as npt
 
 from app.engine.cells.prefix import common_prefix
+from app.engine.comparison import log_softmax
 from app.engine.llama.attention import LensCells, attention_weights
 from app.engine.llama.cell_reader import CellReader
 from app.engine.llama.graph_nodes import FLASH_ATTENTION, SOFT_MAX, EvalCallback, Floats, Node
@@ -29,6 +29,7 @@ from app.system.said import said
 
 log = logging.getLogger(__name__)
 
+NUM_OUTPUTS = 32  # rows at once whose logits are read
 MAX_WEIGHTS = 1 << 24  # of one layer and one decode, to bound the memory
 MIN_COPIED_TOKENS = 32  # less is computed sooner than a state is copied
 MAIN, ASIDE = 0, 1  # sequences
@@ -138,16 +139,22 @@ class LlamaLens:
         self, token_ids: Sequence[int], first: int, saved: SavedState | None = None
     ) -> tuple[float, ...]:
         """The natural logarithm of how likely each token from `first` on is, after those before it."""
+        logprobs: list[float] = []
+        for logits in self.logits(token_ids, first, saved):
+            begin = first + len(logprobs)
+            nexts = np.array(token_ids[begin : begin + len(logits)])
+            logprobs += log_softmax(logits)[np.arange(len(nexts)), nexts].tolist()
+        return tuple(logprobs)
+
+    def logits(
+        self, token_ids: Sequence[int], first: int, saved: SavedState | None = None
+    ) -> Iterator[Floats]:
+        """What was expected in the place of each token from `first` on, NUM_OUTPUTS rows at a time."""
         assert 0 < first < len(token_ids)
         self._fill(token_ids[: first - 1], len(token_ids), saved)
-        logprobs: list[float] = []
-        at_once = min(self._n_batch, self._n_outputs)
-        for begin in range(first - 1, len(token_ids) - 1, at_once):
-            rows = token_ids[begin : min(begin + at_once, len(token_ids) - 1)]
-            logits = self._decode(rows, num_outputs=len(rows))
-            nexts = np.array(token_ids[begin + 1 : begin + 1 + len(rows)])
-            logprobs += _log_softmax(logits)[np.arange(len(rows)), nexts].tolist()
-        return tuple(logprobs)
+        for begin in range(first - 1, len(token_ids) - 1, NUM_OUTPUTS):
+            rows = token_ids[begin : min(begin + NUM_OUTPUTS, len(token_ids) - 1)]
+            yield self._decode(rows, num_outputs=len(rows))
 
     def layer_logits(self, token_ids: Sequence[int], saved: SavedState | None = None) -> Floats:
         """What the output norm and the head make of each layer's output after the last token.
@@ -387,9 +394,3 @@ def _spread(groups: Floats, num_groups: int) -> Floats:
 def _num_common(one: list[int], other: list[int]) -> int:
     """As `common_prefix`, but it may be all of them."""
     return common_prefix(one, [*other, -1])
-
-
-def _log_softmax(logits: Floats) -> npt.NDArray[np.float64]:
-    shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
-    logprobs: npt.NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return logprobs

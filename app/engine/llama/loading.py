@@ -28,7 +28,7 @@ from app.engine.llama.kv_types import (
     check_types,
     row_bytes,
 )
-from app.engine.llama.lens import LlamaLens
+from app.engine.llama.lens import NUM_OUTPUTS, LlamaLens
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import HERE, context_need, memory_taken, total
 from app.engine.llama.native_library import (
@@ -65,7 +65,6 @@ SHARE_NOT_ASKED = 0.25  # of the free memory: up to this, no exact figure is nee
 MAX_PLANNED_CELLS = 1 << 21  # our books take some 60 bytes for each, even for a plan
 SMALL_MODEL_PARAMS = 30_000_000
 VOCAB_TYPE_NONE = 0
-LENS_OUTPUTS = 32  # rows at once whose logits are read
 FOR_EMBEDDINGS = said("it is an embedding model, which generates no text")
 # The keys of general.sampling.* that llama.cpp knows, except the order of the samplers.
 SAMPLING_KEYS = {
@@ -403,7 +402,7 @@ def _lens_of(
         native.n_ctx = _round_up(num_tokens)
         native.n_seq_max = 2  # a chat's, and one for what the layers say
         native.n_rs_seq = 0
-        native.n_outputs_max = max(num_layers, LENS_OUTPUTS)
+        native.n_outputs_max = max(num_layers, NUM_OUTPUTS)
         native.n_batch = native.n_ubatch = max(native.n_outputs_max, min(DEFAULT_N_UBATCH, native.n_ctx))
         native.kv_unified = native.swa_full = True
         native.cb_eval = callback

@@ -1,10 +1,11 @@
-"""Brings answers to the panels of token probabilities and of the lens, and forks made there to the tabs.
+"""Brings answers to the panels that are about one, and forks made there to the tabs.
 
 GUI thread.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Slot
@@ -16,13 +17,14 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
 from app.inspector.answer_finder import AnswerSource
 from app.inspector.chat_names import chat_name
-from app.inspector.docks import LENS, InspectorDocks
+from app.inspector.docks import COMPARISON, LENS, InspectorDocks
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.protocol.commands import Abort, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.request import Request, Role
 
 if TYPE_CHECKING:
+    from app.inspector.answer_panel import AnswerPanel
     from app.inspector.dock_panel import DockPanel
     from app.inspector.lens_panel import LensPanel
 
@@ -33,16 +35,26 @@ class AnswerInspection(QObject):
         self._docks = docks
         self._workspace = workspace
         self._engine = engine
-        self._lens: LensPanel | None = None  # made when it is first seen
+        self._panels: list[AnswerPanel] = []  # some are made when they are first seen
         docks.made.connect(self._on_made)
         panel = docks.panel(ProbabilitiesPanel.NAME)
         assert isinstance(panel, ProbabilitiesPanel)
         self.panel = panel
-        panel.shown.connect(self._on_shown)
-        panel.answer_wanted.connect(self._on_answer_wanted)
+        panel.fork_at_requested.connect(self.fork_at)
+        self._serve(panel)
+
+    @Slot(object)
+    def _on_made(self, panel: DockPanel) -> None:
+        if panel.NAME in (LENS.NAME, COMPARISON.NAME):
+            self._serve(cast("AnswerPanel", panel))
+            self._panels[-1].set_engine(self._engine.model is not None)
+
+    def _serve(self, panel: AnswerPanel) -> None:
+        self._panels.append(panel)
+        panel.shown.connect(partial(self._on_shown, panel))
+        panel.answer_wanted.connect(partial(self._on_answer_wanted, panel))
         panel.requested.connect(self._submit)
-        panel.aborted.connect(lambda request_id: engine.post(Abort(request_id)))
-        panel.fork_at_requested.connect(self._on_fork_at_requested)
+        panel.aborted.connect(lambda request_id: self._engine.post(Abort(request_id)))
 
     @Slot(object)
     def _submit(self, request: Request) -> None:
@@ -56,9 +68,8 @@ class AnswerInspection(QObject):
 
     def set_model(self, model: ModelInfo | None) -> None:
         """The engine has changed."""
-        self.panel.set_engine(model is not None)
-        if self._lens:
-            self._lens.set_engine(model is not None)
+        for panel in self._panels:
+            panel.set_engine(model is not None)
 
     @Slot(object, object)
     def show_answer(self, session: ChatSession, answer: Turn) -> None:
@@ -70,53 +81,21 @@ class AnswerInspection(QObject):
         if answer := _newest_answer(session):
             self.show_answer(session, answer)
 
-    # The lens.
-
-    @Slot(object)
-    def _on_made(self, panel: DockPanel) -> None:
-        if panel.NAME != LENS.NAME:
-            return
-        self._lens = cast("LensPanel", panel)
-        self._lens.set_engine(self._engine.model is not None)
-        self._lens.shown.connect(self._on_lens_shown)
-        self._lens.answer_wanted.connect(self._on_lens_wanted)
-        self._lens.requested.connect(self._submit)
-        self._lens.aborted.connect(lambda request_id: self._engine.post(Abort(request_id)))
-
     @Slot(object, object, str)
     def look_into(self, session: ChatSession, answer: Turn, text: str) -> None:
         """At the sentence of the answer in which `text` stands, in the panel, which comes to the front."""
         self._docks.show_panel(LENS.NAME)
-        assert self._lens
-        self._lens.show_answer(_source(session, answer), text)
+        cast("LensPanel", self._docks.panel(LENS.NAME)).show_answer(_source(session, answer), text)
 
-    @Slot()
-    def _on_lens_shown(self) -> None:
+    def _on_shown(self, panel: AnswerPanel) -> None:
         """It begins with the open chat."""
-        assert self._lens
-        current, source = self._workspace.current, self._lens.finder.source
+        current, source = self._workspace.current, panel.finder.source
         if current and (source is None or source.chat_id != current.chat.id):
-            self._on_lens_wanted(current.chat.id)
+            self._on_answer_wanted(panel, current.chat.id)
 
-    @Slot(str)
-    def _on_lens_wanted(self, chat_id: str) -> None:
-        assert self._lens
-        if source := self._newest_source(chat_id, self._lens):
-            self._lens.show_answer(source)
-
-    # The probabilities.
-
-    @Slot()
-    def _on_shown(self) -> None:
-        """It begins with the open chat."""
-        current, source = self._workspace.current, self.panel.finder.source
-        if current and (source is None or source.chat_id != current.chat.id):
-            self._on_answer_wanted(current.chat.id)
-
-    @Slot(str)
-    def _on_answer_wanted(self, chat_id: str) -> None:
-        if source := self._newest_source(chat_id, self.panel):
-            self.panel.show_answer(source)
+    def _on_answer_wanted(self, panel: AnswerPanel, chat_id: str) -> None:
+        if source := self._newest_source(chat_id, panel):
+            panel.show_answer(source)
 
     def _newest_source(self, chat_id: str, panel: DockPanel) -> AnswerSource | None:
         session = self._workspace.session_of(chat_id)
@@ -126,12 +105,13 @@ class AnswerInspection(QObject):
         return _source(session, answer) if answer else None
 
     @Slot(object, str, object)
-    def _on_fork_at_requested(self, source: AnswerSource, text: str, token_ids: tuple[int, ...]) -> None:
+    def fork_at(self, source: AnswerSource, text: str, token_ids: tuple[int, ...], address: str = "") -> None:
+        """With an `address`, the model there goes on."""
         session = self._workspace.session_of(source.chat_id)
         turns = session.chat.turns if session else []
         answer = next((turn for turn in turns if turn is source.turn), None)
         if session and answer:  # else its tab was closed meanwhile
-            self._workspace.fork_at(session, answer, text, token_ids)
+            self._workspace.fork_at(session, answer, text, token_ids, address)
 
 
 def _newest_answer(session: ChatSession) -> Turn | None:

@@ -100,7 +100,7 @@ def test_a_fork_opens_in_a_new_tab_unless_the_chat_is_closed(
     tokens = ChatTokens(session.chat.id, (1, 2, 53), 2, (b"5",))
     engine.reported.emit((replace(report(1), answers=(tokens,)),))
     panel.fork_at_requested.emit(panel.finder.source, "6", (54,))
-    assert workspace.forks_at == [(session, session.chat.turns[3], "6", (54,))]
+    assert workspace.forks_at == [(session, session.chat.turns[3], "6", (54,), "")]
     workspace.close(session)
     panel.fork_at_requested.emit(panel.finder.source, "6", (54,))
     assert len(workspace.forks_at) == 1

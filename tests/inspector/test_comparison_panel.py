@@ -1,0 +1,176 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from pytestqt.qtbot import QtBot
+
+from app.inspector.answer_finder import AnswerSource
+from app.inspector.comparison_panel import PASTED, ComparisonPanel
+from app.inspector.comparison_view import KL, TOKEN
+from app.inspector.recording import Recording
+from app.protocol.comparison import Compare, Comparison
+from app.protocol.report import ChatTokens
+from tests.fakes import model_info
+from tests.inspector.reports import decoding, report
+
+PIECES = (b"He", b" is", b" \xe4\xbd", b"\xa0", b" ten.")
+TOKENS = ChatTokens("sums", (1, 2, 3, 50, 51, 52, 53, 54), 3, PIECES)
+OTHER = "/models/q4.gguf"
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> Iterator[ComparisonPanel]:
+    recording = Recording()
+    recording.start(model_info(n_seq_max=4))
+    panel = ComparisonPanel(recording)
+    QAbstractItemModelTester(panel.rows, QAbstractItemModelTester.FailureReportingMode.Fatal, panel)
+    qtbot.addWidget(panel)
+    panel.resize(640, 420)
+    panel.show()
+    assert recording.model
+    panel.offer([(str(recording.model.path), "the loaded one"), (OTHER, "Small · Q4_0")])
+    yield panel
+
+
+@pytest.fixture
+def asked(panel: ComparisonPanel) -> list[Compare]:
+    """What the panel asks for; it shows an answer."""
+    asked: list[Compare] = []
+    panel.compare_requested.connect(asked.append)
+    panel.show_answer(AnswerSource("sums", "Ages", "He is 你 ten.", object()))
+    panel.recording.append([replace(report(7, decoding(1, "sums")), answers=(TOKENS,))])
+    panel.draw()
+    return asked
+
+
+def found(num_given: int = 0) -> Comparison:
+    num_places = len(PIECES) - num_given
+    kl = np.array([0.0, 0.05, 0.3, 0.0, 0.9])[num_given:]
+    greedy_ids = np.array([[50, 51, 52, 53, 54], [50, 51, 9, 53, 8]])[:, num_given:]
+    others = (b"He", b" is", b" she", b"\xa0", b" six.")[num_given:]
+    ranks, logprobs = np.ones((2, num_places), np.int32), np.log(np.full((2, num_places), 0.5))
+    ranks[1, -1], logprobs[1, -1] = 4, np.log(0.125)
+    return Comparison(
+        np.array(TOKENS.token_ids[3:], np.int32),
+        PIECES,
+        num_given,
+        kl,
+        logprobs,
+        ranks,
+        greedy_ids,
+        (PIECES[num_given:], others),
+        4096,
+    )
+
+
+def test_an_answer_is_compared_after_its_prompt(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    assert panel.other.label == "Small · Q4_0", "the loaded one is no second"
+    panel.start.click()
+    model = panel.recording.model
+    assert model
+    (question,) = asked
+    assert (question.base.path, question.other.path) == (model.path, Path(OTHER))
+    assert (question.token_ids, question.first) == (TOKENS.token_ids, 3)
+    assert panel.start.text() == "Stop"
+    panel.note_progress(0.345)
+    assert panel.note.text() == "Comparing… 35%"
+
+
+def test_what_was_found_begins_where_they_part(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    panel.start.click()
+    panel.take(found())
+    assert panel.start.text() == "Compare"
+    assert panel.figures.text().startswith("mean KL 0.2500, 99% up to 0.88 · perplexity 2.000 → 2.639")
+    assert panel.figures.text().endswith("same choice at 60% · they part at token 3")
+    assert panel.table.currentIndex().row() == 2
+    assert panel.view.text == "He is 你 ten."
+    assert panel.note.text() == "fake would choose “␣\\xe4\\xbd”, Small · Q4_0 “␣she”."
+    row = [panel.rows.text_at(4, column) for column in range(6)]
+    assert row == ["␣ten.", "0.900", "50.0%", "1", "12.5%", "4"]
+    panel.next.click()
+    assert panel.table.currentIndex().row() == 4
+    panel.next.click()
+    assert panel.table.currentIndex().row() == 2, "it goes round"
+
+
+def test_places_are_reached_by_keys_and_in_text_and_chart(
+    panel: ComparisonPanel, asked: list[Compare]
+) -> None:
+    panel.start.click()
+    panel.take(found())
+    panel.table.setFocus()
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert panel.table.currentIndex().row() == 3
+    panel.view.token_clicked.emit(1)
+    assert panel.table.currentIndex().row() == 1
+    right = QPoint(panel.chart.width() - 2, 30)
+    QTest.mouseClick(panel.chart, Qt.MouseButton.LeftButton, pos=right)
+    assert panel.table.currentIndex().row() == 4
+    tinted = [selection.cursor.selectedText() for selection in panel.view.extraSelections()]
+    assert tinted == [" is", " ", " ten.", " ten."], "half a character counts with its other half"
+    panel.grab()
+
+
+def test_either_model_goes_on_from_before_the_token(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    forks: list[tuple[object, ...]] = []
+    panel.fork_at_requested.connect(lambda *fork: forks.append(fork))
+    panel.reverse.click()
+    panel.start.click()
+    assert asked[-1].base.path == Path(OTHER)
+    panel.take(found())
+    assert [fork.text() for fork in panel.forks] == ["Fork with Small · Q4_0", "Fork with fake"]
+    panel.forks[0].click()
+    assert forks == [(panel.finder.source, "He is", (50, 51), OTHER)]
+    panel.forks[1].click()
+    model = panel.recording.model
+    assert model
+    assert forks[-1][3] == str(model.path)
+
+
+def test_a_pasted_text_needs_no_answer_and_offers_no_fork(panel: ComparisonPanel) -> None:
+    asked: list[Compare] = []
+    panel.compare_requested.connect(asked.append)
+    assert panel.message.isVisible()
+    assert not panel.start.isEnabled()
+    panel.text.choose(PASTED)
+    assert not panel.message.isVisible()
+    panel.pasted.setPlainText("He is 你 ten.")
+    panel.start.click()
+    assert asked[0].text == "He is 你 ten."
+    panel.take(found(num_given=1))
+    assert not panel.forks[0].isVisible()
+    panel.table.selectRow(0)
+    assert panel.note.text().startswith("Nothing stands before this token")
+    assert panel.rows.text_at(0, KL) == ""
+    assert panel.rows.text_at(0, TOKEN) == "He"
+
+
+def test_it_is_stopped_and_says_why_it_failed(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    stopped: list[None] = []
+    panel.stopped.connect(lambda: stopped.append(None))
+    panel.start.click()
+    panel.start.click()
+    assert len(stopped) == 1
+    panel.note_progress(0.5)
+    assert panel.start.text() == "Compare"
+    panel.start.click()
+    panel.refuse("Its tokens differ.")
+    assert panel.note.text() == "Its tokens differ."
+    assert len(asked) == 2
+
+
+def test_what_was_found_outlives_the_engine_and_not_another_answer(
+    panel: ComparisonPanel, asked: list[Compare]
+) -> None:
+    panel.start.click()
+    panel.take(found())
+    panel.recording.start(None)
+    panel.set_engine(False)
+    assert panel.table.isVisible()
+    panel.set_engine(True)
+    panel.show_answer(AnswerSource("other", "Other", "It is.", object()))
+    assert not panel.table.isVisible()
