@@ -5,6 +5,7 @@ Engine thread only.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 from app.engine.cells.prefix import common_prefix
@@ -89,5 +90,6 @@ class EventLog:
                 wanted=tuple(seq.token_ids[start : start + TOKENS_SHOWN]),
                 held=tuple(held[start : start + TOKENS_SHOWN]),
                 common=tuple(held[max(0, start - TOKENS_SHOWN) : start]),
+                prompt_bytes=array("i", seq.token_ids).tobytes(),
             )
         )
