@@ -451,13 +451,13 @@ class Engine:
             hibernated=self.slots.hibernated.chats(),
             started_at=watch.started_at,
             return_code=self._return_code,
-            sample_ms=sampling.sample_s * 1000,
+            sample_ms=round(sampling.sample_s * 1000, 3),
             waiting=self._scheduler.waiting_requests(),
             last_check=self._inspection.last_check,
             cell_map=self._cell_map() if self._cell_watch.is_watching else None,
             pause=self.stepping.pause,
             answers=self._inspection.take_answers(),
-            draft_ms=watch.draft_ms,
+            draft_ms=round(watch.draft_ms, 3),
             encodings=self._awaited_media.encodings(),
         )
 

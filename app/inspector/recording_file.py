@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -22,7 +23,7 @@ from app.inspector.recording import LAST_TEXT, Recording
 from app.inspector.stalls import has_run
 from app.protocol.events import Event, Told
 from app.protocol.model import ModelInfo
-from app.protocol.recording import PACKED, Cells, Head, Step, ToldReport, opened
+from app.protocol.recording import PACKED, Cells, Head, Step, ToldReport, folded, opened, with_usages
 from app.protocol.report import CellMap, StepReport
 from app.protocol.wire import MAX_STEPS
 from app.system import paths
@@ -90,8 +91,8 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def lines(recording: Recording, *, is_told: bool = True) -> Iterator[str]:
-    texts, names = (recording.token_texts if is_told else {}), _Names()
+def lines(recording: Recording, *, is_told: bool = True, is_folded: bool = True) -> Iterator[str]:
+    texts, names, former = (recording.token_texts if is_told else {}), _Names(), dict[str, Any]()
     head = Head(
         num_steps=len(recording.steps),
         model=_sent(recording.model) if recording.model else None,
@@ -100,13 +101,19 @@ def lines(recording: Recording, *, is_told: bool = True) -> Iterator[str]:
         cell_map=_cells(recording.cell_map, is_told),
         skein=app.__version__,
         is_told=is_told,
+        is_folded=is_folded,
     )
     yield head.model_dump_json()
     for report in recording.steps:
         events = tuple(_told(one, is_told) for one in report.events)
-        report = replace(report, events=events) if is_told else names.figures(replace(report, events=events))
+        report = with_usages(replace(report, events=events), written=True)
+        report = report if is_told else names.figures(report)
         told = ToldReport(**{name: getattr(report, name) for name in StepReport.__slots__})
-        yield Step.model_construct(report=told).model_dump_json(exclude_defaults=True)
+        text = Step.model_construct(report=told).model_dump_json(exclude_defaults=True)
+        if is_folded:
+            line = json.loads(text)
+            text, former = json.dumps(folded(line, former), ensure_ascii=False, separators=(",", ":")), line
+        yield text
 
 
 def page() -> tuple[str, str]:

@@ -263,6 +263,35 @@ def test_a_page_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
         assert "cannot be opened as a recording" in damaged(tmp_path, content)
 
 
+NESTED = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "5",
+        "[]",
+        "[7]",
+        '{"report":5}',
+        '{"report":{"step":{"+":[]}}}',
+        '{"report":{"step":{"-":"step"}}}',
+        '{"report":{"spans":{"#":999999999999}}}',
+        '{"report":{"spans":{"#":-9,"x":1}}}',
+        '{"report":{"spans":{"0":1}}}',
+        '{"report":{"spans":{"#":8,"99":1}}}',
+        '{"report":{"#":1,"0":{}}}',
+        '{"report":' + NESTED + "}",
+    ],
+)
+def test_a_folded_line_that_does_not_follow_is_refused(tmp_path: Path, line: str) -> None:
+    recording = Recording()
+    recording.append([busy_step(1), busy_step(2)])
+    head, first, _ = recording_file.lines(recording)
+    (tmp_path / "a.jsonl").write_text("\n".join((head, first, line, "")))
+    with pytest.raises(RecordingFileError, match="line 3 of 3 is damaged or missing"):
+        load(tmp_path / "a.jsonl")
+
+
 def test_what_unpacks_to_more_than_a_file_may_have_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
