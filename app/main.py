@@ -1,8 +1,9 @@
 """The command line: `skein` opens the window, `skein ask` answers in the terminal, `skein serve` over HTTP.
 
 `skein rows` asks one prompt about each row of a table, `skein compare` tells what two models make of a text,
-`skein selftest` proves on this machine that it works, and `skein worker` lends it to another one. Imports Qt
-only for the window, so that the rest works where PySide6 is not installed.
+`skein replay` computes a recording again, `skein selftest` proves on this machine that it works, and `skein
+worker` lends it to another one. Imports Qt only for the window, so that the rest works where PySide6 is not
+installed.
 """
 
 import argparse
@@ -37,6 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app.cli import serve
 
         return serve.main(arguments[1:])
+    if arguments[:1] == ["replay"]:
+        from app.cli import replay
+
+        return replay.main(arguments[1:])
     if arguments[:1] == ["worker"]:
         from app.cli import worker
 
@@ -117,6 +122,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         description="Many chats with local language models in one llama.cpp context.",
         epilog="`skein ask PROMPT…` answers in the terminal, `skein rows FILE` asks about each row of a "
         "table, `skein compare` tells what two models make of a text, `skein serve` serves one over HTTP, "
+        "`skein replay FILE` computes a recording again, "
         "`skein selftest` checks that Skein works with a model, and `skein worker` lends this machine to "
         "Skein on another one; each has a --help. `skein --install-desktop` adds Skein to this user's "
         "desktop menu and opens GGUF files with it; `--remove-desktop` undoes that.",

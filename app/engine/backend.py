@@ -168,6 +168,9 @@ class Backend(Protocol):
         Raises BadLogitsError.
         """
 
+    def logits_hash(self, row: int) -> int:
+        """32 bits that differ where the logits of batch row `row` of the last decode do."""
+
     def new_sampler(
         self,
         params: SamplingParams,

@@ -88,9 +88,14 @@ class Batch:
             for span in self.spans
         )
 
-    def reported(self, num_accepted: Mapping[int, int]) -> tuple[Span, ...]:
-        """What a report tells of it. `num_accepted` draft tokens, by seq_id."""
-        return tuple([self._reported(span, num_accepted.get(span.seq_id, 0)) for span in self.spans])
+    def reported(self, num_accepted: Mapping[int, int], hashes: Mapping[int, bytes]) -> tuple[Span, ...]:
+        """What a report tells of it. `num_accepted` draft tokens and `hashes` of logits, by seq_id."""
+        return tuple(
+            [
+                self._reported(span, num_accepted.get(span.seq_id, 0), hashes.get(span.seq_id, b""))
+                for span in self.spans
+            ]
+        )
 
     def clear(self) -> None:
         self.num_rows = 0
@@ -148,7 +153,7 @@ class Batch:
         )
         self.num_rows = end_row
 
-    def _reported(self, span: BatchSpan, num_accepted: int) -> Span:
+    def _reported(self, span: BatchSpan, num_accepted: int, logits_hashes: bytes) -> Span:
         request = span.seq.request
         return Span(
             seq_id=span.seq_id,
@@ -164,4 +169,5 @@ class Batch:
             num_drafted=span.num_drafted,
             num_kept=num_accepted,
             is_ahead=span.seq.is_ahead,
+            logits_hashes=logits_hashes,
         )

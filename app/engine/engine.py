@@ -94,7 +94,7 @@ class Engine:
             self._build_shorter_prompt,
             self.prompts.written_tokens.note,
         )
-        self._sampling = Sampling(self.answers, self._scheduler, self.slots)
+        self._sampling = Sampling(self.answers, self._scheduler, self.slots, backend.logits_hash)
         self.stepping = Stepping()
         self._batch = Batch(backend.model.n_batch)  # of the next step, or of the one that runs
         self._return_code = 0  # of this step
@@ -239,7 +239,7 @@ class Engine:
         """While paused: choose the batch of the next step. Slots are leased for it; it is not decoded."""
         self._choose_batch()
         self._is_planned = True
-        self.stepping.note_plan(self._batch.reported(self._sampling.num_accepted))
+        self.stepping.note_plan(self._batch.reported({}, {}))
         return self.report()
 
     @property
@@ -432,7 +432,7 @@ class Engine:
 
     def _report(self, slots: tuple[SlotSnapshot, ...], watch: Stopwatch | None = None) -> StepReport:
         """Without `watch`, no step was taken."""
-        watch = watch or Stopwatch()
+        watch, sampling = watch or Stopwatch(), self._sampling
         for line in self._backend.take_log_lines():
             self.slots.event_log.add(Told(EventKind.NATIVE, line))
         events, leases = self.slots.event_log.take()
@@ -440,7 +440,7 @@ class Engine:
         return StepReport(
             step=self._step,
             outputs=self.answers.take_outputs(),
-            spans=() if self._is_planned else self._batch.reported(self._sampling.num_accepted),
+            spans=() if self._is_planned else self._batch.reported(sampling.num_accepted, sampling.hashes),
             slots=slots,
             cells=self.slots.cells.usage,
             schedule_ms=watch.schedule_ms,
@@ -451,13 +451,13 @@ class Engine:
             hibernated=self.slots.hibernated.chats(),
             started_at=watch.started_at,
             return_code=self._return_code,
-            sample_ms=self._sampling.sample_s * 1000,
+            sample_ms=round(sampling.sample_s * 1000, 3),
             waiting=self._scheduler.waiting_requests(),
             last_check=self._inspection.last_check,
             cell_map=self._cell_map() if self._cell_watch.is_watching else None,
             pause=self.stepping.pause,
             answers=self._inspection.take_answers(),
-            draft_ms=watch.draft_ms,
+            draft_ms=round(watch.draft_ms, 3),
             encodings=self._awaited_media.encodings(),
         )
 

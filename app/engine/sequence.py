@@ -164,10 +164,10 @@ class Sequence:
             num_kept_tokens=drafter.num_accepted if drafter else 0,
             num_model_drafted_tokens=drafter.model.num_drafted if drafter else 0,
             num_model_kept_tokens=drafter.model.num_accepted if drafter else 0,
-            queue_s=leased_at - self.submitted_at if leased_at else 0.0,
-            prompt_s=(first_token_at or time.perf_counter()) - leased_at if leased_at else 0.0,
-            time_to_first_token_s=first_token_at - self.submitted_at if first_token_at else 0.0,
-            decode_s=self.last_token_at - first_token_at,
+            queue_s=round(leased_at - self.submitted_at, 6) if leased_at else 0.0,
+            prompt_s=round((first_token_at or time.perf_counter()) - leased_at, 6) if leased_at else 0.0,
+            time_to_first_token_s=round(first_token_at - self.submitted_at, 6) if first_token_at else 0.0,
+            decode_s=round(self.last_token_at - first_token_at, 6),
         )
 
     def note_lease(self, prefix: CachedPrefix, prefix_end: PrefixEnd, num_ahead: int = 0) -> None:

@@ -77,6 +77,7 @@ class InspectorDocks(QObject):
         self._engines: Mapping[str, tuple[str, str]] = {}
         self.files = RecordingFiles(self.recording, window)
         self.files.opened.connect(self.show_recording)
+        self.files.commanded.connect(self._on_commanded)
         self._titles: Mapping[str, str] = {}
         self._tabs: Collection[str] = ()
         self._sequence: int | None = None  # the selected one, in the shown recording
@@ -218,6 +219,8 @@ class InspectorDocks(QObject):
         text, offers = "", []
         if not self.shown.is_live:
             text = tr("Recording {name}", name=one_line(self.shown.name))
+            if self.shown.model:
+                text = f"{text} · {one_line(self.shown.model.title)}"
             offers = [Offer(tr("Back to live"), self.show_live, can_be_left=True)]
         elif others := [each for each in self._engines.items() if each[0] != self.address]:
             text = " · ".join(map(one_line, self._engines.get(self.address, (tr("Not loaded"),))))

@@ -31,12 +31,11 @@ from app.protocol.report import (
     TokenTexts,
 )
 from app.protocol.server_figures import ServerFigures
-from app.protocol.wire import REPORT, frame, message_in
+from app.protocol.wire import MAX_STEPS, REPORT, frame, message_in
 
 if TYPE_CHECKING:
     from app.inspector.step_columns import StepColumns
 
-MAX_STEPS = 10_000
 MAX_TITLES = 1_000
 MAX_TOKEN_TEXTS = 300_000  # no vocabulary is larger by far
 MAX_QUERIES = 8
@@ -133,7 +132,7 @@ class Recording:
         for event in report.events:
             self.events.append(JournalEntry(report.step, report.started_at, event))
         for lease in report.leases:
-            self._prompts[lease.seq_id] = LeasedPrompt(lease)
+            self._prompts[lease.seq_id] = LeasedPrompt(replace(lease, prompt_bytes=b""))  # its step has them
             self.leases.append(JournalEntry(report.step, report.started_at, self._prompts[lease.seq_id]))
         for span in report.spans:
             if prompt := self._prompts.get(span.seq_id):

@@ -1,110 +1,88 @@
-"""A recording as a file: JSON lines, first a header, then one line for each step report.
+"""A recording as one page that any browser opens: its lines are packed in it, and its script shows them.
 
-A file is untrusted, so everything in it is validated. It contains the tabs' titles and the text of answers.
-Knows no widget and no thread of its own.
+Nothing of a recording stands in the page itself: text of anyone's making can be no markup. Knows no widget
+and no thread of its own.
 """
 
 from __future__ import annotations
 
-import os
+import base64
+import hashlib
+import json
+import re
+import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
+import app
 from app.inspector.event_words import words
-from app.inspector.recording import MAX_STEPS, Recording
-from app.protocol.events import Told
+from app.inspector.recording import LAST_TEXT, Recording
+from app.inspector.stalls import has_run
+from app.protocol.events import Event, Told
 from app.protocol.model import ModelInfo
-from app.protocol.report import Answer, CellMap, StepReport
-from app.protocol.wire import CONFIG, MAX_SEQS, MAX_TEXT_BYTES, check_numbers, check_report, check_text
+from app.protocol.recording import PACKED, Cells, Head, Step, ToldReport, folded, opened, with_usages
+from app.protocol.report import CellMap, StepReport
+from app.protocol.wire import MAX_STEPS
+from app.system import paths
 from app.system.files import replacing
-from app.system.said import said, together
 
-VERSION = 1
-MAX_FILE_BYTES = 2 << 30
 MAX_CELL_BYTES = 16 << 20  # a larger map is left out, so that its line can be read again
-_WHAT_TO_DO = said("Choose a file made with “Export recording”.")
+BYTES_IN_LINE = 57_000  # of base64; a multiple of three
+GZIP = 31  # zlib's wbits
+# What is kept of a report without its texts: figures, and the values that these belong to.
+FIGURES = frozenset(
+    (
+        *("outputs", "spans", "slots", "hibernated", "events", "leases", "waiting", "encodings", "planned"),
+        *("usage", "cells", "last_check", "pause"),
+    )
+)
 
 
-class RecordingFileError(Exception):
-    """This file cannot be read. The message says why, and what to do."""
+def save(recording: Recording, path: Path, *, is_told: bool = True) -> int:
+    """Replaces the file in one step. Returns how many steps are in it. Raises OSError.
 
-
-class _Cells(BaseModel):
-    """A `CellMap`: its arrays as in memory, little-endian."""
-
-    model_config = CONFIG
-
-    pos: bytes
-    token_ids: bytes
-    holders: bytes
-    high_water: int
-
-    def cell_map(self) -> CellMap:
-        """Raises ValueError where the arrays do not fit each other."""
-        import numpy as np  # the window is shown without
-
-        pos, token_ids = np.frombuffer(self.pos, "<i4"), np.frombuffer(self.token_ids, "<i4")
-        if len(pos) != len(token_ids):
-            raise ValueError(said("the cell map does not have one token per cell"))
-        holders = np.frombuffer(self.holders, "<u8").reshape(len(pos), -1)
-        if holders.shape[1] > MAX_SEQS // 64:
-            raise ValueError(said("the cell map has too many sequences"))
-        return CellMap(pos, token_ids, holders, self.high_water)
-
-
-class _Format(BaseModel):
-    """The fields that the first line has in every version."""
-
-    model_config = ConfigDict(strict=True)
-
-    format: Literal["skein recording"] = "skein recording"
-    version: int = VERSION
-
-
-class _Head(_Format):
-    model_config = CONFIG
-
-    num_steps: int
-    model: ModelInfo | None
-    titles: dict[str, str]
-    token_texts: dict[str, bytes]  # by token id; keys in JSON are text
-    cell_map: _Cells | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Report(StepReport):
-    """Its events are in words, which every version can read. Its answers are as they were in version 1."""
-
-    events: tuple[Told, ...] = ()
-    answers: tuple[Answer, ...] = ()
-
-
-class _Step(BaseModel):
-    model_config = CONFIG | ConfigDict(extra="ignore")  # of an earlier version
-
-    report: _Report
-
-
-def save(recording: Recording, path: Path) -> None:
-    """Replaces the file in one step. Raises OSError."""
-    write_lines(path, _lines(recording))
+    Without `is_told`, what was told to the model is left out, and all from which it could be computed.
+    """
+    begin, end = page()
+    with replacing(path) as file:
+        file.write(begin)
+        file.writelines(_packed(lines(recording, is_told=is_told)))
+        file.write(end)
+    return num_steps(recording)
 
 
 def load(path: Path, max_steps: int = MAX_STEPS) -> Recording:
-    """Reads back what `save` wrote. Raises RecordingFileError."""
-    try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
-                raise _refused(path, said("it is larger than {size} GiB", size=MAX_FILE_BYTES >> 30))
-            return _read(file, path, max_steps)
-    except OSError as error:
-        raise RecordingFileError(
-            said("{name} could not be read: {reason}.", name=path.name, reason=error.strerror)
-        ) from error
+    """Reads back what `save` wrote, or the lines alone. Raises RecordingFileError."""
+    recording = Recording(max_steps, name=path.name)
+    with opened(path, max_steps) as reader:
+        recording.start(reader.head.model)
+        recording.note_titles(reader.head.titles)
+        recording.token_texts, recording.cell_map = reader.token_texts, reader.cell_map
+        for report in reader:
+            recording.append((report,))
+    return recording
+
+
+def tokens_in(recording: Recording) -> tuple[int, ...]:
+    """Each once, but for rows of pictures and sounds."""
+    found: set[int] = set()
+    for report in recording.steps:
+        for packed in (
+            *(one.token_bytes for one in report.spans),
+            *(one.prompt_bytes for one in report.leases),
+        ):
+            found.update(memoryview(packed).cast("i"))
+        for output in report.outputs:
+            found.update(output.token_ids)
+    return tuple(sorted(one for one in found if one > LAST_TEXT))
+
+
+def num_steps(recording: Recording) -> int:
+    """Other reports came between two steps."""
+    return sum(map(has_run, recording.steps))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -113,21 +91,91 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def _lines(recording: Recording) -> Iterator[str]:
-    model = recording.model
-    head = _Head(
+def lines(recording: Recording, *, is_told: bool = True, is_folded: bool = True) -> Iterator[str]:
+    texts, names, former = (recording.token_texts if is_told else {}), _Names(), dict[str, Any]()
+    head = Head(
         num_steps=len(recording.steps),
-        # Only the file's name, not its folder: recordings are sent to others.
-        model=replace(model, path=Path(model.path.name)) if model else None,
-        titles=_titles_in(recording),
-        token_texts={str(token_id): text for token_id, text in recording.token_texts.items()},
-        cell_map=_cells(recording.cell_map),
+        model=_sent(recording.model) if recording.model else None,
+        titles=_titles_in(recording) if is_told else {},
+        token_texts={str(token_id): text for token_id, text in texts.items()},
+        cell_map=_cells(recording.cell_map, is_told),
+        skein=app.__version__,
+        is_told=is_told,
+        is_folded=is_folded,
     )
     yield head.model_dump_json()
     for report in recording.steps:
-        events = tuple(Told(one.kind, words(one), one.seq_id, one.chat_id) for one in report.events)
-        told = _Report(**_values(report) | {"events": events})
-        yield _Step.model_construct(report=told).model_dump_json()
+        events = tuple(_told(one, is_told) for one in report.events)
+        report = with_usages(replace(report, events=events), written=True)
+        report = report if is_told else names.figures(report)
+        told = ToldReport(**{name: getattr(report, name) for name in StepReport.__slots__})
+        text = Step.model_construct(report=told).model_dump_json(exclude_defaults=True)
+        if is_folded:
+            line = json.loads(text)
+            text, former = json.dumps(folded(line, former), ensure_ascii=False, separators=(",", ":")), line
+        yield text
+
+
+def page() -> tuple[str, str]:
+    """What stands before and after the packed lines. It runs its own script alone, and loads nothing."""
+    text = (paths.resources_dir() / "recording.html").read_text("utf-8")
+    for kind in ("style", "script"):
+        [content] = re.findall(f"<{kind}>(.*?)</{kind}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        text = text.replace(f"{kind}-src 'none'", f"{kind}-src 'sha256-{digest}'")
+    begin, end = text.split(PACKED)
+    return begin + PACKED, end
+
+
+def _packed(lines: Iterable[str]) -> Iterator[str]:
+    packer, left = zlib.compressobj(9, wbits=GZIP), b""
+    for line in lines:
+        left += packer.compress(f"{line}\n".encode())
+        whole = len(left) - len(left) % BYTES_IN_LINE
+        yield from _base64(left[:whole])
+        left = left[whole:]
+    yield from _base64(left + packer.flush())
+
+
+def _base64(packed: bytes) -> Iterator[str]:
+    for at in range(0, len(packed), BYTES_IN_LINE):
+        yield base64.b64encode(packed[at : at + BYTES_IN_LINE]).decode() + "\n"
+
+
+def _sent(model: ModelInfo) -> ModelInfo:
+    """Only the names of files, not their folders: recordings are sent to others."""
+    adapters = tuple(replace(one, path=Path(one.path.name)) for one in model.adapters)
+    senses = replace(model.senses, projector=model.senses.projector and Path(model.senses.projector.name))
+    return replace(model, path=Path(model.path.name), adapters=adapters, senses=senses)
+
+
+def _told(event: Event, is_told: bool) -> Told:
+    """In words. Without what was told to the model, no words of others are among them."""
+    values = [getattr(event, one.name) for one in fields(event) if one.name not in ("kind", "chat_id")]
+    has_texts = any(isinstance(value, str) and not isinstance(value, StrEnum) for value in values)
+    text = words(event) if is_told or not has_texts else ""
+    return Told(event.kind, text, event.seq_id, event.chat_id)
+
+
+class _Names:
+    """Figures alone, and "r1", "r2" … for chats and requests: callers choose the names of theirs."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def figures(self, value: Any) -> Any:
+        return replace(value, **{one.name: self._of(value, one) for one in fields(value) if one.init})
+
+    def _of(self, value: Any, field: Any) -> Any:
+        found = getattr(value, field.name)
+        if isinstance(found, str) and field.name in ("chat_id", "request_id"):
+            return self._names.setdefault(found, f"r{len(self._names) + 1}")
+        if isinstance(found, int | float | StrEnum | None) or (isinstance(value, Told) and value.text):
+            return found
+        if field.name in FIGURES:
+            return tuple(map(self.figures, found)) if isinstance(found, tuple) else self.figures(found)
+        assert not is_dataclass(found) or field.default is None, f"{field.name} is neither figure nor text"
+        return "" if field.default is MISSING else field.default
 
 
 def _titles_in(recording: Recording) -> dict[str, str]:
@@ -139,94 +187,10 @@ def _titles_in(recording: Recording) -> dict[str, str]:
     return {chat_id: title for chat_id, title in recording.titles.items() if chat_id in told}
 
 
-def _cells(cells: CellMap | None) -> _Cells | None:
+def _cells(cells: CellMap | None, is_told: bool) -> Cells | None:
     if cells is None or cells.pos.nbytes + cells.token_ids.nbytes + cells.holders.nbytes > MAX_CELL_BYTES:
         return None
-    arrays = cells.pos.astype("<i4"), cells.token_ids.astype("<i4"), cells.holders.astype("<u8")
-    pos, token_ids, holders = (array.tobytes() for array in arrays)
-    return _Cells(pos=pos, token_ids=token_ids, holders=holders, high_water=cells.high_water)
-
-
-def _read(file: BinaryIO, path: Path, max_steps: int) -> Recording:
-    recording = Recording(max_steps, name=path.name)
-    try:
-        head = _head(_line(file))
-        check_numbers(head.model)
-        if not 0 <= head.num_steps <= max_steps:
-            raise ValueError(said("it has more than {limit:,} steps", limit=max_steps))
-        recording.start(head.model)
-        recording.note_titles(head.titles)
-        recording.token_texts = {int(token_id): text for token_id, text in head.token_texts.items()}
-        recording.cell_map = head.cell_map.cell_map() if head.cell_map else None
-    except ValueError as error:
-        why = said("its first line does not fit ({reason})", reason=_short(error))
-        raise _refused(path, why) from error
-    for number in range(head.num_steps):
-        try:
-            report = StepReport(**_values(_Step.model_validate_json(_line(file)).report))
-            _check_step(report, recording.newest)
-        except ValueError as error:
-            why = said(
-                "line {line:,} of {total:,} is damaged or missing ({reason})",
-                line=number + 2,
-                total=head.num_steps + 1,
-                reason=_short(error),
-            )
-            raise _refused(path, why) from error
-        recording.append((report,))
-    if file.read(1):
-        why = said("there is data after the last of its {steps:,} steps", steps=head.num_steps)
-        raise _refused(path, why)
-    return recording
-
-
-def _line(file: BinaryIO) -> bytes:
-    line = file.readline(MAX_TEXT_BYTES)
-    if not line.endswith(b"\n"):
-        raise ValueError(said("it is truncated"))
-    check_text(line)
-    return line
-
-
-def _head(line: bytes) -> _Head:
-    """Distinguishes a file of a later version from a foreign one."""
-    version = _Format.model_validate_json(line).version
-    if version != VERSION:
-        raise ValueError(
-            said(
-                "it has format {version}, and this Skein reads format {known}",
-                version=version,
-                known=VERSION,
-            )
-        )
-    head = _Head.model_validate_json(line)
-    if head.model and head.model.n_seq_max > MAX_SEQS:
-        raise ValueError(said("its model has too many sequences"))
-    return head
-
-
-def _check_step(report: StepReport, former: StepReport | None) -> None:
-    """Raises ValueError for a step that no engine would report."""
-    check_report(report)
-    if former and report.step < former.step:
-        raise ValueError(said("its steps are not in order"))
-
-
-def _values(report: StepReport) -> dict[str, Any]:
-    return {field.name: getattr(report, field.name) for field in fields(report)}
-
-
-def _refused(path: Path, why: str) -> RecordingFileError:
-    refusal = said("{name} cannot be opened as a recording: {reason}.", name=path.name, reason=why)
-    return RecordingFileError(together(refusal, _WHAT_TO_DO))
-
-
-def _short(error: ValueError) -> str:
-    """The first error, without quoting the file."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    if error.error_count() > 100:  # each would become a dictionary
-        return said("it is not a Skein recording")
-    first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    return f"{place}: {first['msg']}" if place else first["msg"]
+    token_ids = cells.token_ids if is_told else cells.token_ids * 0 - 1
+    arrays = cells.pos.astype("<i4"), token_ids.astype("<i4"), cells.holders.astype("<u8")
+    pos, tokens, holders = (array.tobytes() for array in arrays)
+    return Cells(pos=pos, token_ids=tokens, holders=holders, high_water=cells.high_water)

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app.protocol.load import LoraAdapter, Pooling, model_address
+from app.protocol.load import LoadParams, LoraAdapter, Pooling, model_address
 from app.protocol.media import NO_SENSES, Senses
 from app.protocol.model_names import titled
 from app.protocol.sampling import SamplingParams
@@ -37,6 +37,7 @@ class LibraryInfo:
     version: str = ""  # of ggml, with its commit
     features: tuple[str, ...] = ()  # CPU features and build options: "AVX2", "OPENMP"
     devices: tuple[Device, ...] = ()
+    patches: tuple[str, ...] = ()  # of ours, by name
 
     @property
     def gpus(self) -> tuple[Device, ...]:
@@ -136,6 +137,8 @@ class ModelInfo:
     senses: Senses = NO_SENSES
     quantisation: str = ""  # "Q4_K_M"; empty: unknown
     server: str = ""  # the URL of the one that runs it; empty: this program. `path` is its name there
+    loaded_as: LoadParams | None = None  # what its logits depend on; files by name, without folders
+    digest: str = ""  # of its file, whatever its place and time
 
     @property
     def address(self) -> str:

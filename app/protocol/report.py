@@ -70,7 +70,7 @@ class Lease:
     is_from_checkpoint: bool = False  # without one nothing of the prefix could have been used
     is_ahead: bool = False  # of a message that was not sent yet
     num_ahead_tokens: int = 0  # of the reused or restored ones: computed before the message was sent
-    prompt_bytes: bytes = b""
+    prompt_bytes: bytes = b""  # all its tokens, as int32: after a pause, with those of its answer
     sections: tuple[Section, ...] = ()
     caller: str = ""  # its program; none for the window's chats
 
@@ -175,6 +175,7 @@ class Span:
     num_drafted: int = 0  # its last rows: draft tokens
     num_kept: int = 0  # of those, accepted
     is_ahead: bool = False  # of a message that was not sent yet
+    logits_hashes: bytes = b""  # 4 bytes for each sampled row: that of its newest token, then kept ones
 
     @property
     def token_ids(self) -> tuple[int, ...]:

@@ -36,6 +36,7 @@ MAX_TEXT_BYTES = 32 << 20
 MAX_VALUES = 400_000  # in one text: each invalid one costs some 600 bytes for its error
 MAX_SEQS = 1_024
 MAX_ROWS = 1 << 20  # of one sequence in one batch
+MAX_STEPS = 10_000  # of a recording
 MAX_NUMBER = 2**53  # beyond it a float is no exact integer, and Qt can draw neither
 # JSON has no bytes, and the logarithm of probability 0 is minus infinity.
 CONFIG: ConfigDict = {
@@ -244,8 +245,10 @@ def check_report(report: StepReport) -> None:
             raise ValueError(said("a step has more draft tokens than rows"))
         if len(span.token_bytes) not in (0, 4 * span.num_rows) or not 0 < span.num_rows <= MAX_ROWS:
             raise ValueError(said("the rows of a sequence do not match its tokens"))
+        if len(span.logits_hashes) not in range(0, 4 * span.num_kept + 5, 4):
+            raise ValueError(said("the hashes of a sequence do not match its tokens"))
     if any(len(lease.prompt_bytes) % 4 for lease in report.leases):
-        raise ValueError(said("a prompt is cut within a token"))
+        raise ValueError(said("the tokens of a prompt are damaged"))
     named = (*report.spans, *planned, *report.slots, *report.leases, *report.events)
     if not all(one.seq_id is None or 0 <= one.seq_id < MAX_SEQS for one in named):
         raise ValueError(said("it has an invalid sequence id"))

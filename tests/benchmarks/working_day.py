@@ -40,7 +40,8 @@ import app.main
 import app.program
 from app.bridge import tasks
 from app.engine.llama.native_library import native_objects
-from app.inspector.recording import MAX_STEPS, Recording
+from app.inspector.recording import Recording
+from app.protocol.wire import MAX_STEPS
 from app.settings.settings import Settings
 from app.storage.database import CACHE_KIB
 from app.system import log, paths

@@ -11,9 +11,11 @@ from app.engine.engine import Engine
 from app.inspector import recording_file, trace
 from app.inspector.event_words import words
 from app.inspector.recording import Recording
-from app.inspector.recording_file import RecordingFileError, load, save
+from app.inspector.recording_file import lines, load, save, write_lines
 from app.inspector.stalls import has_run
+from app.protocol import recording as file_format
 from app.protocol.events import EventKind, Leased, Told
+from app.protocol.recording import RecordingFileError
 from app.protocol.report import CellMap, CellUsage, PauseState, StepReport
 from tests.driver import next_turn, request, run
 from tests.fakes import model_info
@@ -38,8 +40,9 @@ def recording() -> Recording:
 
 @pytest.fixture
 def saved(recording: Recording, tmp_path: Path) -> Path:
+    """Its lines, as they were before there was a page."""
     path = tmp_path / "steps.jsonl"
-    save(recording, path)
+    write_lines(path, lines(recording, is_folded=False))
     return path
 
 
@@ -64,14 +67,14 @@ def test_packed_steps_are_written_as_the_newest_are(tmp_path: Path) -> None:
 def test_events_are_written_in_words(tmp_path: Path) -> None:
     recording, native = Recording(), Told(EventKind.NATIVE, "a line")
     recording.append([replace(step(1), events=(Leased(1, "chat 1", 20, 3), native))])
-    save(recording, tmp_path / "events.jsonl")
     leased = {"kind": "lease", "text": "began in sequence 1: 20 tokens cached, 3 to compute"}
-    written = json.loads((tmp_path / "events.jsonl").read_text().splitlines()[1])["report"]
+    written = json.loads(list(lines(recording, is_folded=False))[1])["report"]
     assert written["events"] == [
         leased | {"seq_id": 1, "chat_id": "chat 1"},
-        {"kind": "native log", "text": "a line", "seq_id": None, "chat_id": None},
+        {"kind": "native log", "text": "a line"},
     ]
-    [again] = load(tmp_path / "events.jsonl").steps
+    save(recording, tmp_path / "events.html")
+    [again] = load(tmp_path / "events.html").steps
     assert again.events == (Told(EventKind.LEASE, leased["text"], 1, "chat 1"), native)
 
 
@@ -143,8 +146,9 @@ HUGE = "9" * 400
         (b'"seq_id":3', b'"seq_id":30000', "it has an invalid sequence id"),
         (b'"num_rows":1,', b'"num_rows":2,', "the rows of a sequence do not match its tokens"),
         (b'"num_rows":1,', b'"num_rows":-1,', "the rows of a sequence do not match its tokens"),
-        (b'"num_drafted":0', b'"num_drafted":1', "a step has more draft tokens than rows"),
-        (b'"num_kept":0', b'"num_kept":1', "a step has more draft tokens than rows"),
+        (b'"num_rows":1,', b'"num_rows":1,"num_drafted":1,', "a step has more draft tokens than rows"),
+        (b'"num_rows":1,', b'"num_rows":1,"num_kept":1,', "a step has more draft tokens than rows"),
+        (b'"num_rows":1,', b'"num_rows":1,"logits_hashes":"AAAA",', "the hashes of a sequence do not match"),
         (b'"decode_ms":11.0', b'"decode_ms":-1.0', "a time is negative"),
         (b'"decode_ms":11.0', b'"decode_ms":NaN', "a number is out of range"),
         (b'"decode_ms":11.0', b'"decode_ms":1e999', "a number is out of range"),
@@ -185,10 +189,10 @@ def test_what_stands_in_a_foreign_file_is_not_repeated(tmp_path: Path) -> None:
 
 
 def test_sizes_are_not_believed(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording_file, "MAX_TEXT_BYTES", 1000)
-    assert "it is truncated" in refusal(saved)
-    monkeypatch.setattr(recording_file, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr(file_format, "MAX_FILE_BYTES", 1000)
     assert "it is larger than" in refusal(saved)
+    monkeypatch.setattr(file_format, "MAX_TEXT_BYTES", 1000)
+    assert "it is truncated" in refusal(saved)
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,17 @@ from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
 from app.bridge import tasks
+from app.inspector import recording_file
 from app.inspector.batch_timeline import TimelinePanel
 from app.inspector.docks import ROWS, InspectorDocks
 from app.inspector.events import EventsPanel
 from app.inspector.recording import Recording
 from app.inspector.recording_file import load, save
-from app.inspector.recording_files import LINES, TRACE
-from app.protocol.commands import CheckCells
+from app.inspector.recording_files import PAGE, RECORDINGS, TRACE, ExportDialog
+from app.protocol.commands import CheckCells, DescribeTokens
+from app.protocol.report import TokenTexts
 from tests.fakes import model_info
-from tests.inspector.steps import busy_step
+from tests.inspector.steps import busy_step, idle_step
 from tests.inspector.test_recording import RARE
 from tests.inspector.trace_format import check_trace
 
@@ -46,8 +48,8 @@ def recorded(tmp_path: Path) -> Path:
     recording = Recording()
     recording.note_titles({"chat 0": "Recorded tab"})
     recording.append([busy_step(7), busy_step(8)])
-    save(recording, tmp_path / "steps.jsonl")
-    return tmp_path / "steps.jsonl"
+    save(recording, tmp_path / "steps.html")
+    return tmp_path / "steps.html"
 
 
 @pytest.fixture
@@ -72,24 +74,26 @@ def tabs_of_rows(docks: InspectorDocks) -> str:
 async def test_what_is_shown_is_exported_as_lines_or_as_a_trace(
     qloop: QEventLoop, docks: InspectorDocks, told: list[str], tmp_path: Path
 ) -> None:
-    docks.files.export(tmp_path / "a.jsonl")
+    docks.note_engine_gone()
+    docks.files.export(tmp_path / "a.html")
     assert not docks.files.export_action.isEnabled()
     await tasks.finish_all()
     docks.files.export(tmp_path / "a.trace.json")
     await tasks.finish_all()
-    assert list(load(tmp_path / "a.jsonl").steps) == list(docks.recording.steps)
+    assert list(load(tmp_path / "a.html").steps) == list(docks.recording.steps)
     check_trace(json.loads((tmp_path / "a.trace.json").read_text("utf-8")))
-    assert told == ["Saved 30 steps in a.jsonl.", "Saved 30 steps in a.trace.json."]
+    assert told == ["Saved 30 steps in a.html.", "Saved 30 steps in a.trace.json."]
     assert docks.files.export_action.isEnabled()
 
 
 async def test_where_nothing_can_be_written_it_says_what_to_do(
     qloop: QEventLoop, docks: InspectorDocks, told: list[str], tmp_path: Path
 ) -> None:
-    docks.files.export(tmp_path / "away" / "a.jsonl")
+    docks.note_engine_gone()
+    docks.files.export(tmp_path / "away" / "a.html")
     await tasks.finish_all()
     [text] = told
-    assert text.startswith("a.jsonl could not be written: No such file or directory. Choose another folder")
+    assert text.startswith("a.html could not be written: No such file or directory. Choose another folder")
 
 
 async def test_a_recorded_file_takes_the_place_of_the_live_steps(
@@ -102,7 +106,7 @@ async def test_a_recorded_file_takes_the_place_of_the_live_steps(
     for panel in docks.panels:
         assert panel.recording is docks.shown
         banner = docks.dock(panel.NAME).seat.banner
-        assert (banner.isVisible(), banner.text) == (True, "Recording steps.jsonl")
+        assert (banner.isVisible(), banner.text) == (True, "Recording steps.html")
         assert panel.geometry().top() == banner.height()
 
 
@@ -149,7 +153,8 @@ async def test_nothing_is_asked_of_the_engine_about_what_was_recorded(
 async def test_a_file_that_cannot_be_read_changes_nothing(
     qloop: QEventLoop, docks: InspectorDocks, told: list[str], recorded: Path
 ) -> None:
-    recorded.write_bytes(recorded.read_bytes()[:-9])
+    lines = list(recording_file.lines(load(recorded)))
+    recorded.write_text("\n".join(lines)[:-9])
     docks.files.open(recorded)
     await tasks.finish_all()
     assert docks.shown is docks.recording
@@ -171,8 +176,8 @@ async def test_no_panel_fails_at_what_a_foreign_file_may_tell(
     recording.start(model_info(n_ctx=2**53, n_seq_max=1_000, n_ctx_train=-1, cell_bytes=2**53))
     limits = itertools.cycle([2**53, -(2**53), 2**31, -1, 0, 1])
     recording.append([_at_limits(replace(RARE, step=number), limits) for number in range(5)])
-    save(recording, tmp_path / "odd.jsonl")
-    docks.show_recording(load(tmp_path / "odd.jsonl"))
+    save(recording, tmp_path / "odd.html")
+    docks.show_recording(load(tmp_path / "odd.html"))
     for panel in docks.panels:
         docks.show_panel(panel.NAME)
         panel.select_step(3)
@@ -204,12 +209,63 @@ def test_the_dialogs_offer_what_can_be_read_and_written(docks: InspectorDocks) -
     docks.files.open_action.trigger()
     docks.files.export_action.trigger()
     opening, saving = window.findChildren(QFileDialog)
-    assert opening.nameFilters()[0] == LINES
-    assert saving.nameFilters() == [LINES, TRACE]
+    assert opening.nameFilters()[0] == RECORDINGS
+    assert saving.nameFilters() == [PAGE, TRACE]
+    assert saving.selectedFiles()[0].endswith("skein-fake.html")
     saving.filterSelected.emit(TRACE)
-    assert saving.selectedFiles()[0].endswith("skein.trace.json")
+    assert saving.selectedFiles()[0].endswith("skein-fake.trace.json")
     for dialog in (opening, saving):
         dialog.reject()
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+async def test_prompts_and_answers_go_along_only_where_the_box_stays_ticked(
+    qloop: QEventLoop, docks: InspectorDocks, tmp_path: Path, is_told: bool
+) -> None:
+    docks.note_engine_gone()  # nobody is asked for the texts of tokens
+    docks.files._ask_what(tmp_path / "a.html")
+    window = docks.parent()
+    assert isinstance(window, QMainWindow)
+    [dialog] = window.findChildren(ExportDialog)
+    assert dialog.box.isChecked()
+    dialog.box.setChecked(is_told)
+    dialog._on_export()
+    await tasks.finish_all()
+    again = load(tmp_path / "a.html")
+    assert bool(again.titles) == is_told
+    assert any(output.text for report in again.steps for output in report.outputs) == is_told
+
+
+async def test_texts_that_nobody_looked_at_are_asked_for(
+    qloop: QEventLoop, docks: InspectorDocks, tmp_path: Path
+) -> None:
+    def answer(command: object) -> None:
+        assert isinstance(command, DescribeTokens)
+        asked.append(command.token_ids)
+        texts = tuple(f"<{one}>".encode() for one in command.token_ids)
+        docks.append("", [replace(idle_step(30), answers=(TokenTexts(command.token_ids, texts),))])
+
+    asked: list[tuple[int, ...]] = []
+    docks.commanded.connect(answer)
+    docks.recording.token_texts[101] = b"known"
+    docks.files.export(tmp_path / "a.html")
+    await tasks.finish_all()
+    assert asked == [tuple(range(102, 131))]
+    texts = load(tmp_path / "a.html").token_texts
+    assert texts == {101: b"known"} | {one: f"<{one}>".encode() for one in range(102, 131)}
+
+
+async def test_the_steps_that_are_told_are_those_in_the_file(
+    qloop: QEventLoop, docks: InspectorDocks, told: list[str], tmp_path: Path
+) -> None:
+    docks.note_engine_gone()
+    docks.append("", [idle_step(30), idle_step(30)])
+    docks.files.export(tmp_path / "a.html")
+    await tasks.finish_all()
+    assert told == [
+        "Saved 30 steps in a.html. It has 2 more reports, from between two steps.",
+    ]
+    assert len(load(tmp_path / "a.html").steps) == 32
 
 
 def test_the_menu_has_both(docks: InspectorDocks) -> None:

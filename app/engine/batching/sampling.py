@@ -10,6 +10,8 @@ from app.protocol.errors import BadLogitsError, GrammarError, SamplingInterrupte
 from app.protocol.output import FinishReason
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.engine.batch import Batch, BatchSpan
     from app.engine.batching.answers import Answers
     from app.engine.batching.scheduler import Scheduler
@@ -26,13 +28,18 @@ SLOW_S = 0.1  # of computing for one token: no more than a grammar needs in a vo
 class Sampling:
     """What was sampled in this step, until `clear`."""
 
-    def __init__(self, answers: Answers, scheduler: Scheduler, slots: SlotPool) -> None:
+    def __init__(
+        self, answers: Answers, scheduler: Scheduler, slots: SlotPool, hash_of: Callable[[int], int]
+    ) -> None:
+        """`hash_of` is `Backend.logits_hash`."""
         self._answers, self._scheduler, self._slots = answers, scheduler, slots
+        self._hash_of = hash_of
         self.clear()
 
     def clear(self) -> None:
         self.sampled: list[tuple[Sequence, int]] = []  # including end tokens
         self.num_accepted: Counter[int] = Counter()  # draft tokens, by seq_id
+        self.hashes: dict[int, bytes] = {}  # of the logits of each row that was sampled, by seq_id
         self.sample_s = 0.0
 
     def sample(self, batch: Batch) -> None:
@@ -82,7 +89,10 @@ class Sampling:
 
     def _draw(self, seq: Sequence, row: int) -> Sampled | None:
         """The next token of one sequence. None: no valid one, so the sequence was ended."""
-        was_waiting = seq.sampler.waits_for_trigger
+        was_waiting, slot = seq.sampler.waits_for_trigger, seq.slot
+        assert slot is not None
+        hashed = self._hash_of(row).to_bytes(4, "little")
+        self.hashes[slot.seq_id] = self.hashes.get(slot.seq_id, b"") + hashed
         began = time.thread_time()
         sampled = self._drawn(seq, row)
         seconds = time.thread_time() - began

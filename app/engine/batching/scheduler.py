@@ -289,7 +289,7 @@ class Scheduler:
             self._wait_reason(seq),
             seq.num_prompt_tokens,
             seq.num_generated_tokens,
-            now - (seq.paused_at or seq.submitted_at),
+            round(now - (seq.paused_at or seq.submitted_at), 6),
         )
 
     def _wait_reason(self, seq: Sequence) -> WaitReason:

@@ -90,7 +90,7 @@ class EventLog:
                 wanted=tuple(seq.token_ids[start : start + TOKENS_SHOWN]),
                 held=tuple(held[start : start + TOKENS_SHOWN]),
                 common=tuple(held[max(0, start - TOKENS_SHOWN) : start]),
-                prompt_bytes=array("i", seq.token_ids[: seq.num_prompt_tokens]).tobytes(),
+                prompt_bytes=array("i", seq.token_ids).tobytes(),
                 sections=seq.sections,
                 caller=seq.request.caller.program,
             )

@@ -142,6 +142,9 @@ class LlamaBackend(Vocabulary):
     def likeliest(self, row: int) -> tuple[int, float]:
         return self.logits.likeliest(row)
 
+    def logits_hash(self, row: int) -> int:
+        return self.logits.hash_of(row)
+
     def new_sampler(
         self,
         params: SamplingParams,

@@ -20,7 +20,7 @@ from app.engine.llama import load_errors
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
 from app.engine.llama.draft import draft_beside, has_heads, heads_beside, share_of_progress
-from app.engine.llama.fingerprint import projector_fingerprint, state_fingerprint
+from app.engine.llama.fingerprint import file_digest, projector_fingerprint, state_fingerprint
 from app.engine.llama.kv_types import (
     FLASH_ATTENTION,
     NATIVE_TYPES,
@@ -536,9 +536,19 @@ def _model_info(
         fim=_fim_tokens(model),
         adapters=params.adapters,
         senses=senses,
+        loaded_as=_without_places(replace(params, n_ctx=lib.llama_n_ctx(context.pointer))),
+        digest=file_digest(path),
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info
+
+
+def _without_places(params: LoadParams) -> LoadParams:
+    """It is told to others, who have other folders and machines."""
+    adapters = tuple(replace(adapter, path=Path(adapter.path.name)) for adapter in params.adapters)
+    return replace(
+        params, path=Path(params.path.name), adapters=adapters, workers=(), draft_model=None, projector=None
+    )
 
 
 def _fim_tokens(model: Native) -> FimTokens:

@@ -25,7 +25,7 @@ from llama_cpp.llama_cpp import _lib
 from app.protocol.errors import DecodeError, EngineError
 from app.protocol.model import Device, DeviceKind, LibraryInfo
 from app.system.freed_memory import keep_little
-from app.system.llama_library import library_folder
+from app.system.llama_library import library_folder, llama_patches
 from app.system.said import said
 
 log = logging.getLogger(__name__)
@@ -75,6 +75,7 @@ def library_info() -> LibraryInfo:
         f"{_lib.ggml_version().decode()} ({_lib.ggml_commit().decode()})",
         tuple(re.findall(r"(\w+) = 1", described)),
         tuple(described_device(device) for device in device_pointers()),
+        llama_patches(),
     )
 
 

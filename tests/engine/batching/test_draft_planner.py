@@ -364,7 +364,8 @@ def test_a_wrong_guess_behind_a_picture_is_cut_by_its_number_not_by_its_position
     seq = mock.Mock(drafter=Drafter(), slot=slot, is_decoding=True, position_of=lambda number: number - 90)
     batch.add_tokens(seq, 100, [1, 2, 3], wants_logits=True, num_drafted=2)
     [span] = batch.spans
-    assert not Sampling(mock.Mock(), mock.Mock(), slots)._check_draft_token(batch, span, 1, token=9)
+    sampling = Sampling(mock.Mock(), mock.Mock(), slots, mock.Mock())
+    assert not sampling._check_draft_token(batch, span, 1, token=9)
     slots.cut_back.assert_called_once_with(slot, 101)
 
 
