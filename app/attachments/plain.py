@@ -73,7 +73,7 @@ def text_of(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return data.decode(_declared_encoding(data) or _guessed_encoding(data), "replace")
+        return data.decode(_declared_encoding(data) or guessed_encoding(data), "replace")
 
 
 def _declared_encoding(data: bytes) -> str:
@@ -88,7 +88,7 @@ def _declared_encoding(data: bytes) -> str:
     return name
 
 
-def _guessed_encoding(data: bytes) -> str:
+def guessed_encoding(data: bytes) -> str:
     sample = data[:_SAMPLE_BYTES]
     if len(data) > _SAMPLE_BYTES:
         sample = sample[: sample.rfind(b"\n") + 1] or sample  # not in the middle of a character

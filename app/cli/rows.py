@@ -146,7 +146,8 @@ def _work(options: argparse.Namespace) -> int:
             export(job, Path(options.output), options.limit)
         counts = job.counts(options.limit)
         failed = f", {counts.num_failed:,} failed; --again asks them again" if counts.num_failed else ""
-        print(f"{counts.num_rows:,} rows: {counts.num_done:,} answered{failed}.", file=sys.stderr)
+        rows = "1 row" if counts.num_rows == 1 else f"{counts.num_rows:,} rows"
+        print(f"{rows}: {counts.num_done:,} answered{failed}.", file=sys.stderr)
         return 1 if counts.num_failed else 0
     finally:
         job.close()
@@ -180,6 +181,8 @@ def _answer(job: Job, options: argparse.Namespace, write: Callable[[], None]) ->
             loop.run()
     finally:
         chat_layer.close()
+    if work.error:
+        raise work.error
     work.print_statistics()
 
 
@@ -199,6 +202,7 @@ class _Work:
         self._num_rows, num_done, num_failed = job.counts(limit)
         self._num_before = self._num_ended = num_done + num_failed
         self._has_begun = False
+        self.error: Exception | None = None  # of whoever reads, or of the disk: the rows wait then
         self._began_at = self._told_at = time.monotonic()
 
     def begin(self) -> None:
@@ -211,6 +215,15 @@ class _Work:
         self._loop.post(Submit(beginning) if beginning else Resume())  # which is reported at once
 
     def take(self) -> None:
+        if self.error:
+            return
+        try:
+            self._take()
+        except (OSError, sqlite3.Error) as error:
+            self.error = error
+            self._loop.stop()
+
+    def _take(self) -> None:
         for report in self._loop.take_reports():
             for output in report.outputs:
                 self._runner.take(output)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 
 from app.look.icons import icon
@@ -73,12 +73,25 @@ class FoldButton(QToolButton):
         self.setFont(heading_font(self.font()))
 
 
+class PlainButton(QPushButton):
+    """Does not look like the default one of its dialog, but Enter clicks it while it has the focus."""
+
+    def __init__(self, label: str, parent: QWidget) -> None:
+        super().__init__(label, parent)
+        self.setAutoDefault(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
 def dialog_button(
     label: str, on_clicked: Callable[[], object], parent: QWidget, *, is_default: bool = False
 ) -> QPushButton:
-    """The default one is clicked by Enter."""
-    button = QPushButton(label, parent)
-    button.setAutoDefault(False)
+    """The default one is clicked by Enter where no button has the focus."""
+    button = PlainButton(label, parent)
     button.setDefault(is_default)
     button.clicked.connect(lambda _checked=False: on_clicked())
     return button
@@ -86,9 +99,8 @@ def dialog_button(
 
 def quiet_button(label: str, parent: QWidget, place: str = "") -> QPushButton:
     """In a `place` such as "bar" or "status" it is lower than elsewhere, as the style sheet says."""
-    button = QPushButton(label, parent)
+    button = PlainButton(label, parent)
     button.setProperty("kind", "quiet")
-    button.setAutoDefault(False)  # it would look like the default one in a dialog
     if place:
         button.setProperty("place", place)
     return button

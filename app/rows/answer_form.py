@@ -35,6 +35,8 @@ class AnswerForm:
             raise InvalidRequestError(
                 said("There must be 2 to {limit:,} choices, each with a name.", limit=MAX_CHOICES)
             )
+        if is_choice and len(set(map(str.strip, self.choices))) < len(self.choices):
+            raise InvalidRequestError(said("Two of the choices are the same."))
         if self.kind is Kind.SCHEMA and not self.schema.strip():
             raise InvalidRequestError(said("There is no JSON schema."))
         read_object(self.schema, "The JSON schema")

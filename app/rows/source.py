@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from app.attachments.file_reading import FileReading
+from app.attachments.plain import guessed_encoding
 from app.attachments.refusal import RefusedError
 from app.chats.attachment import valid_unicode
 from app.protocol.errors import InvalidRequestError
@@ -28,7 +29,8 @@ MAX_ROW_CHARS = 1 << 20
 MAX_NAME_CHARS = 200  # of a column
 NUM_SAMPLED = 1_000  # lines of JSON that are searched for columns
 FOLDER_COLUMNS = ("name", "text")  # the text is read when it is needed
-_HEAD_BYTES = 4096
+MANY = 4  # times as many wrong letters of UTF-8 as right ones: it is none
+_HEAD_BYTES = 1 << 16
 _DELIMITERS = ",;\t|"
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
@@ -241,7 +243,10 @@ def cell_text(value: object) -> str:
 
 
 def _text_file(path: Path) -> TextIO:
-    """In UTF-8 or UTF-16; bytes that are no UTF-8 are read as Windows' cp1252. Raises InvalidRequestError."""
+    """In UTF-8, UTF-16, or the code page that it seems to have. Raises InvalidRequestError.
+
+    Some bytes that are no UTF-8 among many that are one are read as Windows' cp1252.
+    """
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     encoding = next((name for bom, name in _BOMS if head.startswith(bom)), "")
@@ -252,9 +257,18 @@ def _text_file(path: Path) -> TextIO:
                 name=path.name,
             )
         )
+    encoding = encoding or _code_page(head)
     if encoding:
         return path.open(encoding=encoding, errors="replace", newline="")
     return path.open(encoding="utf-8-sig", errors=_AS_CP1252, newline="")
+
+
+def _code_page(head: bytes) -> str:
+    """Empty for UTF-8, also where some of its bytes are none."""
+    lines = head[: head.rfind(b"\n") + 1] or head
+    beyond = [letter for letter in lines.decode("utf-8", "replace") if letter > "\x7f"]
+    num_wrong = beyond.count("\ufffd")
+    return guessed_encoding(lines) if num_wrong > MANY * (len(beyond) - num_wrong) else ""
 
 
 _AS_CP1252 = "as-cp1252"

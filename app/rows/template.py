@@ -8,7 +8,7 @@ from typing import NamedTuple
 from app.protocol.errors import InvalidRequestError
 from app.system.said import said
 
-WORTH_SHARING = 0.3  # of a prompt
+WORTH_SHARING = 0.3  # of what is computed for each row
 
 
 class Sharing(NamedTuple):
@@ -17,10 +17,7 @@ class Sharing(NamedTuple):
     now: float
     could_be: float
     other: str
-
-    @property
-    def is_better(self) -> bool:
-        return self.could_be >= self.now + WORTH_SHARING
+    is_better: bool  # so much less is computed for each row that it is worth it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +31,8 @@ class Template:
         if not self.used:
             raise InvalidRequestError(
                 said(
-                    "The prompt names no column, so each row would be asked the same. Write {example} where "
-                    "its value belongs.",
+                    "The prompt names no column of this table, so each row would be asked the same. Write "
+                    "{example} where its value belongs.",
                     example=f"{{{next(iter(self.columns), 'column')}}}",
                 )
             )
@@ -67,7 +64,9 @@ class Template:
 
     def sharing(self, values: Sequence[str]) -> Sharing:
         other = self.with_shared_first()
-        return Sharing(self.shared(values), other.shared(values), other.text)
+        ours, theirs = (len(one.filled(values)) - len(one.beginning) for one in (self, other))
+        is_better = theirs <= ours * (1 - WORTH_SHARING)
+        return Sharing(self.shared(values), other.shared(values), other.text, is_better)
 
     @property
     def _parts(self) -> list[str]:

@@ -197,11 +197,11 @@ class RowJobs(QObject):
 
     async def _open_job(self, settings: JobSettings) -> None:
         """Reads its table, unless that is known. What is kept of one that is gone is shown, too."""
-        if self._job and self.settings == settings:
-            return
-        job = await asyncio.to_thread(Job.claimed, self._folder, settings)
-        await self._leave_job()
-        self._job, self.settings, self.table = job, settings, Path(settings.source)
+        if not self._job or self.settings != settings:
+            job = await asyncio.to_thread(Job.claimed, self._folder, settings)
+            await self._leave_job()
+            self._job, self.settings, self.table = job, settings, Path(settings.source)
+        job = self._job
         self.is_reading = True
         self.changed.emit()
         try:
@@ -311,6 +311,9 @@ class RowJobs(QObject):
         if self.settings == job:
             await self._leave_job()
         await asyncio.to_thread(_set_aside, self._path_of(job))
+        if not self.settings and (table := self.table):
+            self.table = None
+            await self._look_at(table)
 
     def _path_of(self, job: JobSettings) -> Path:
         return self._folder / f"{job.id}.db"
@@ -396,11 +399,17 @@ def _export(path: Path, to: Path) -> None:
 
 def _earlier(folder: Path) -> list[JobSettings]:
     found = []
-    newest = sorted(folder.glob("*.db"), key=lambda path: path.stat().st_mtime, reverse=True)
+    newest = sorted(folder.glob("*.db"), key=_used_at, reverse=True)
     for path in newest[:MAX_EARLIER]:
         with suppress(*_DAMAGED), closing(Job(path)) as job:
             found.append(job.settings)
     return found
+
+
+def _used_at(path: Path) -> float:
+    """SQLite writes into the file beside it first."""
+    beside = path.with_name(f"{path.name}-wal")
+    return max(one.stat().st_mtime for one in (path, beside) if one.exists())
 
 
 def _set_aside(path: Path) -> None:

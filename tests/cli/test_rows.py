@@ -148,6 +148,24 @@ def test_a_reader_that_has_enough_ends_it_quietly(command, table) -> None:
     assert process.returncode == 141
 
 
+def test_a_reader_that_has_enough_fails_no_row(command, table, monkeypatch, capfd) -> None:
+    table.write_text("text\n" + "".join(f"row {number}\n" for number in range(40)))
+    choices = [*command, "--choices", "yes,no"]
+    written = rows._Stdout.write
+
+    def write(stdout: rows._Stdout) -> None:
+        written(stdout)
+        if stdout._next > 3:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rows._Stdout, "write", write)
+        assert rows.main(choices) == 1
+    assert "No space left on device. What was answered is kept" in capfd.readouterr().err
+    assert rows.main(choices) == 0
+    assert "40 rows: 40 answered." in capfd.readouterr().err
+
+
 def test_an_interrupt_says_how_to_go_on(command, table) -> None:
     table.write_text("text\n" + "".join(f"row {number}\n" for number in range(2_000)))
     start = [sys.executable, "-m", "app", "rows", *command]

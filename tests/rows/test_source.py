@@ -37,6 +37,20 @@ def test_encodings(tmp_path, encoding) -> None:
     assert read(path) == (("größe", "ort"), [("weiß", "Köln")])
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gb18030", "编号,内容\n一,今天天气很好，我们去公园散步吧。\n二,这台收音机坏了，请尽快修理。\n"),
+        ("cp1251", "номер,текст\nодин,Сегодня хорошая погода, идём гулять в парк.\nдва,Радио сломалось.\n"),
+    ],
+)
+def test_code_pages_of_other_scripts_are_told_by_their_text(tmp_path, encoding, text) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode(encoding))
+    columns, _ = read(path)
+    assert columns == tuple(text.split("\n")[0].split(","))
+
+
 def test_encodings_can_be_mixed_in_a_file(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"a\n" + "größe\n".encode() + "größe\n".encode("cp1252"))

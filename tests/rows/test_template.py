@@ -24,6 +24,12 @@ def test_what_is_shared_and_the_other_order() -> None:
     assert other.shared(("Ann", "long")) > 0.6
 
 
+def test_the_other_order_is_better_only_where_less_is_computed_for_each_row() -> None:
+    values = ("a long review of a boat",)
+    assert Template("{text}: is this good, and is it a review at all?", ("text",)).sharing(values).is_better
+    assert not Template("Say {text}", ("text",)).sharing(values).is_better
+
+
 def test_a_prompt_without_a_column_is_said_so() -> None:
     with pytest.raises(InvalidRequestError, match=r"Write \{name\} where"):
         Template("Is this good? {other}", ("name",))

@@ -1,6 +1,7 @@
 """Rows of real tables in a job on disk, answered by the scripted engine."""
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
@@ -247,7 +248,7 @@ async def test_a_job_is_found_again_also_without_its_table_and_deleted_with_a_wa
     assert (tmp_path / "out.csv").read_text().splitlines()[1] == "n0,t0,good,"
     later.delete(job)
     await until(lambda: not path.exists() and has_come(later))
-    assert later.settings is None
+    assert (later.settings, later.table) == (None, None)
     assert await later.earlier() == []
     later.put_back(job)
     await until(lambda: path.exists() and has_come(later))
@@ -256,6 +257,41 @@ async def test_a_job_is_found_again_also_without_its_table_and_deleted_with_a_wa
     await until(lambda: not path.exists() and has_come(later))
     await later.close()
     assert not [one for one in (tmp_path / "rows").iterdir() if not one.name.endswith(".lock")]
+
+
+async def test_the_job_that_answers_came_to_last_is_the_newest(qloop, rows, thread, table) -> None:
+    answers = await begun(rows, thread, settings_of(table, "One {text}"), limit=1)
+    await answers.answer_all(rows)
+    answers = await begun(rows, thread, settings_of(table, "Two {text}"), limit=1)
+    await answers.answer_all(rows)
+    os.utime(rows._path_of(settings_of(table, "Two {text}")), (1, 1))  # SQLite writes beside it first
+    assert [job.prompt for job in await rows.earlier()] == ["Two {text}", "One {text}"]
+    await rows.close()
+
+
+async def test_deleted_answers_leave_the_table(qloop, rows, thread, table) -> None:
+    answers = await begun(rows, thread, settings_of(table), limit=1)
+    await answers.answer_all(rows)
+    rows.delete(settings_of(table))
+    await until(lambda: rows.settings is None and has_come(rows))
+    assert (rows.table, rows.columns) == (table, ("name", "text"))
+    assert len(await rows.rows(0, NUM_ROWS)) == NUM_ROWS
+    await rows.close()
+
+
+async def test_a_table_that_was_mended_is_read_again(qloop, rows, thread, table) -> None:
+    table.write_text("name,text\nn0,t0,too much\n")
+    settings = settings_of(table)
+    rows.start(settings)
+    await until(lambda: has_come(rows))
+    assert rows.counts == (1, 0, 1)
+    table.write_text("name,text\nn0,t0\nn1,t1\n")
+    answers = Answerer(thread)
+    answers.num_answered = len(thread.submitted)
+    rows.start(settings, again=True)
+    await answers.answer_all(rows)
+    assert rows.counts == (2, 2, 0)
+    await rows.close()
 
 
 async def test_the_end_of_the_program_waits_for_no_answer(qloop, rows, thread, table) -> None:

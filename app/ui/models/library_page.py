@@ -8,9 +8,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QMenu, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QStackedWidget, QWidget
 
-from app.look.buttons import dialog_button
+from app.look.buttons import PlainButton, dialog_button
 from app.look.figures import count, data_size
 from app.look.file_dialog import choose_folder
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox
@@ -100,7 +100,7 @@ class LibraryPage(QWidget):
         self._shown_models: tuple[tuple[ModelFile, ...], frozenset[Path]] | None = None
         self.search = search_field(tr("Search models"), self)
         self.shown = FlatCombo(self)
-        self.folders_button = QPushButton(tr("&Folders"), self)
+        self.folders_button = PlainButton(tr("&Folders"), self)
         self.folders_menu = FoldersMenu(library, preferences, self)
         self.table = LibraryTable(self)
         self.rows, self.found = self.table.rows, self.table.found
@@ -267,7 +267,6 @@ class LibraryPage(QWidget):
         self.shown.setAccessibleName(tr("Files shown"))
         for label, _ in _SHOWN:
             self.shown.addItem(tr(label))
-        self.folders_button.setAutoDefault(False)
         self.folders_button.setMenu(self.folders_menu)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.trouble.hide()

@@ -147,5 +147,8 @@ class RowsTable(RowTable):
             widths.append(max(least, max(map(metrics.horizontalAdvance, texts)) + 2 * PADDING + 4))
         room = self.viewport().width() - STATE_WIDTH - sum(min(width, MAX_WIDTH) for width in widths)
         widest = max(MIN_LONG, MAX_WIDTH + room)  # a long text takes what is left
+        num_answers = len(widths) - 1 - len(self._jobs.columns)
         for column, width in enumerate(widths):
-            self.setColumnWidth(column, min(width, widest))
+            is_answer = column > len(self._jobs.columns)
+            spare = max(room, 0) // num_answers if is_answer else 0
+            self.setColumnWidth(column, min(width + spare, widest))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QPushButton, QStackedWidget, Q
 from app.bridge.engines import Engines
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
-from app.look.buttons import dialog_button, quiet_button
+from app.look.buttons import PlainButton, dialog_button, quiet_button
 from app.look.figures import count, percent, rows, time_left_text
 from app.look.file_dialog import SAVED, choose_file, choose_folder, file_dialog
 from app.look.layouts import CENTRE, STRETCH, FlowLayout, drop, hbox, vbox
@@ -86,7 +86,7 @@ class RowsWindow(QDialog):
         button = partial(dialog_button, parent=self)
         self.file = ElidedLabel(parent=self)
         self.choose, self.earlier = (
-            QPushButton(tr("Choose a &table"), self),
+            PlainButton(tr("Choose a &table"), self),
             button(tr("Ear&lier"), lambda: spawn(self._offer_earlier())),
         )
         self.prompt, self.schema = LongTextBox(PROMPT, self), LongTextBox(SCHEMA, self)
@@ -108,9 +108,10 @@ class RowsWindow(QDialog):
         self.apply()
 
     def come_up(self) -> None:
-        """With what was asked last, which may have been cut off, unless another prompt was typed since."""
+        """With what was asked last, which may have been cut off. A prompt that was typed since stays."""
         come_up(self)
         if not self._jobs.table:
+            self.first.setFocus()
             spawn(self._open_last())
 
     # What is shown
@@ -135,7 +136,7 @@ class RowsWindow(QDialog):
         """They depend on the fields, too: what is asked anew is another job."""
         jobs, is_busy, kind = self._jobs, self._jobs.is_busy, self._kind
         is_job, is_ours = jobs.settings is not None, jobs.settings == self._wanted()
-        num_left = jobs.counts.num_rows - jobs.num_ended
+        num_left, focused = jobs.counts.num_rows - jobs.num_ended, self.focusWidget()
         self.run.setText(
             tr("&Pause") if is_busy else tr("&Go on") if is_ours and jobs.num_ended else tr("&Start")
         )
@@ -153,6 +154,8 @@ class RowsWindow(QDialog):
         other = tr("The answers below are to an earlier prompt, or by another model. They are kept.")
         self.note.say(sharing_text(jobs) if is_ours else other if is_job else "")
         self.reorder.setVisible(bool(is_ours and not is_busy and jobs.sharing and jobs.sharing.is_better))
+        if focused in (self.run, self.preview, self.again) and not focused.isEnabled():
+            (self.run if self.run.isEnabled() else self.table).setFocus()
 
     def _show_columns(self) -> None:
         drop(*self._inserts.findChildren(QPushButton))
@@ -171,10 +174,15 @@ class RowsWindow(QDialog):
             before = button
 
     def _open(self, settings: JobSettings) -> None:
-        before, form = self.prompt.value, settings.form
+        before = self.prompt.value
         if before.strip() and before != settings.prompt:
             self.undo.offer(tr("Replaced the prompt."), partial(self._put_prompt, before))
         self._put_prompt(settings.prompt)
+        self._fill(settings)
+
+    def _fill(self, settings: JobSettings) -> None:
+        """The fields but for the prompt, and the answers."""
+        form = settings.form
         self.schema.show_value(form.schema)
         self.choices.setText(", ".join(form.choices))
         self.kind.setCurrentIndex(self.kind.findData(form.kind))
@@ -240,8 +248,9 @@ class RowsWindow(QDialog):
 
     async def _open_last(self) -> None:
         jobs = await self._jobs.earlier()
-        if jobs and not self._jobs.is_busy and self.prompt.value in ("", jobs[0].prompt):
-            self._open(jobs[0])
+        if jobs and not self._jobs.is_busy:
+            self._put_prompt(self.prompt.value or jobs[0].prompt)
+            self._fill(jobs[0])
 
     async def _offer_earlier(self) -> None:
         menu, jobs = Menu(self.earlier), await self._jobs.earlier()
@@ -267,7 +276,9 @@ class RowsWindow(QDialog):
         dialog = file_dialog(self, tr("Export rows"), SAVED, *EXPORTS)
         dialog.setDefaultSuffix("csv")
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(name.partition("*.")[2][:-1]))
-        dialog.selectFile(tr("{name} answered", name=self._jobs.table.stem if self._jobs.table else ""))
+        if table := self._jobs.table:
+            dialog.setDirectory(str(table.parent))
+            dialog.selectFile(tr("{name} answered", name=table.stem))
         dialog.fileSelected.connect(lambda name: spawn(self._write(Path(name))))
         dialog.open()
 
@@ -277,6 +288,7 @@ class RowsWindow(QDialog):
         except (InvalidRequestError, OSError, sqlite3.Error) as error:
             self.trouble.say(tr_said(sentence(error)))
         else:
+            self.trouble.say(tr_said(self._jobs.trouble))
             self.note.say(tr("Saved as {path}.", path=str(path)))
 
     @Slot(QModelIndex)
@@ -326,7 +338,6 @@ class RowsWindow(QDialog):
         menu.addAction(tr("A &file…"), self._choose_file)
         menu.addAction(tr("A f&older of files…"), self._choose_folder)
         self.choose.setMenu(menu)
-        self.choose.setAutoDefault(False)
         self.run.setProperty("kind", "first")
         self.prompt.setFixedHeight(PROMPT_HEIGHT)
         self.schema.setFixedHeight(SCHEMA_HEIGHT)
@@ -349,7 +360,7 @@ class RowsWindow(QDialog):
         words = PlainLabel(tr(EMPTY), nothing, "muted", wraps=True)
         words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         words.setFixedWidth(400)
-        first = dialog_button(tr("Choose a ta&ble…"), self._choose_file, nothing)
+        self.first = first = dialog_button(tr("Choose a ta&ble…"), self._choose_file, nothing)
         vbox(STRETCH, hbox(STRETCH, words, STRETCH), 8, (first, 0, CENTRE), STRETCH, on=nothing, margins=None)
         self._inserts = QWidget(page)
         FlowLayout(self._inserts, 4)

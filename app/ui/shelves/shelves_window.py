@@ -12,13 +12,12 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QStackedWidget,
     QTableView,
     QWidget,
 )
 
-from app.look.buttons import dialog_button
+from app.look.buttons import PlainButton, dialog_button
 from app.look.figures import count
 from app.look.file_dialog import choose_file, choose_files, choose_folder
 from app.look.fonts import tabular
@@ -226,7 +225,7 @@ class ShelvesWindow(QDialog):
         self._vectors = vectors
         self._shelf_of_chat = shelf_of_chat
         self.list = QListWidget(self)
-        self.new_button = QPushButton(tr("&New shelf"), self)
+        self.new_button = PlainButton(tr("&New shelf"), self)
         self.title = ElidedLabel(parent=self)
         self.use_button = dialog_button(tr("&Use in this chat"), self._use, self)
         self.rename_button = dialog_button(tr("&Rename"), self._rename, self)
@@ -377,7 +376,6 @@ class ShelvesWindow(QDialog):
         self.list.setObjectName("nav")
         self.list.setAccessibleName(tr("Shelves"))
         self.list.setFixedWidth(LIST_WIDTH)
-        self.new_button.setAutoDefault(False)
         menu = Menu(self)
         menu.addAction(tr("From a &folder…"), self.new_from_folder)
         menu.addAction(tr("From &files…"), self.new_from_files)

@@ -147,6 +147,7 @@ async def test_rows_are_begun_paused_and_gone_on_with_by_keyboard(
     await answered(window, thread)
     assert window.progress.text() == "8 of 8 rows answered"
     assert not window.run.isEnabled()
+    assert window.table.hasFocus()
     await jobs.close()
 
 
@@ -253,13 +254,13 @@ async def test_what_was_asked_last_is_there_again_and_waits(
     await answered(window, thread)
     await jobs.close()
     later = RowJobs(engine, ChatWorker(), jobs._folder, engine)
-    for typed, table_then in (("Another {name}", None), ("About {text}", table)):
+    for typed in ("Another {name}", "About {text}"):
         workspace.drafts.put(("", "rows.prompt"), typed)
         then = RowsWindow(later, workspace, engine, None)
         qtbot.addWidget(then)
         then.come_up()
         await finish_all()
-        assert (then.prompt.value, later.table) == (typed, table_then)
+        assert (then.prompt.value, later.table) == (typed, table)
         then.hide()
     assert then.progress.text() == "3 of 8 rows answered"
     assert then.run.text() == "&Go on"
@@ -356,7 +357,7 @@ async def test_figures_and_shares_in_words(jobs) -> None:
     assert progress_text(jobs).endswith("240 rows a minute")
     jobs.is_reading = True
     assert progress_text(jobs) == "Reading the table: 1,000 rows"
-    jobs.sharing = Sharing(0.8, 0.9, "")
+    jobs.sharing = Sharing(0.8, 0.9, "", is_better=False)
     assert sharing_text(jobs) == "80% of the first prompt is shared by all rows."
-    jobs.sharing = Sharing(0.1, 0.9, "")
+    jobs.sharing = Sharing(0.1, 0.9, "", is_better=True)
     assert sharing_text(jobs).endswith("With its values at the end it would be 90%.")
