@@ -308,7 +308,7 @@
     </message>
     <message>
         <source>exit code {code}</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/children/comparing.py</extracomment>
         <translation>退出码 {code}</translation>
     </message>
     <message>
@@ -568,7 +568,7 @@
     </message>
     <message>
         <source>answer</source>
-        <extracomment>app/inspector/step_picture.py</extracomment>
+        <extracomment>app/inspector/session_costs.py</extracomment>
         <translation>回答</translation>
     </message>
     <message>
@@ -1189,12 +1189,12 @@
     </message>
     <message>
         <source>step</source>
-        <extracomment>app/inspector/events.py</extracomment>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>步</translation>
     </message>
     <message>
         <source>time</source>
-        <extracomment>app/inspector/events.py</extracomment>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>时间</translation>
     </message>
     <message>
@@ -1339,7 +1339,7 @@
     </message>
     <message>
         <source>Export…</source>
-        <extracomment>app/inspector/events.py</extracomment>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>导出…</translation>
     </message>
     <message>
@@ -1431,17 +1431,17 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>prompt</source>
-        <extracomment>app/inspector/prefix_panel.py</extracomment>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>提示词</translation>
     </message>
     <message>
         <source>cached</source>
-        <extracomment>app/inspector/prefix_panel.py</extracomment>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>已有</translation>
     </message>
     <message>
         <source>computed</source>
-        <extracomment>app/inspector/prefix_panel.py</extracomment>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>已计算</translation>
     </message>
     <message>
@@ -1886,7 +1886,7 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>Requests</source>
-        <extracomment>app/inspector/prefix_panel.py</extracomment>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>请求</translation>
     </message>
     <message>
@@ -2579,52 +2579,52 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>Choose a file made with “Export recording”.</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>请选择由“导出录制”生成的文件。</translation>
     </message>
     <message>
         <source>the cell map does not have one token per cell</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>单元图中并非每个单元都有一个词元</translation>
     </message>
     <message>
         <source>the cell map has too many sequences</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>单元图中的序列太多</translation>
     </message>
     <message>
         <source>it is larger than {size} GiB</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>它大于 {size} GiB</translation>
     </message>
     <message>
         <source>{name} could not be read: {reason}.</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/media/reading_child.py</extracomment>
         <translation>无法读取 {name}：{reason}。</translation>
     </message>
     <message>
         <source>it has more than {limit:,} steps</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>它所说的步数超过了保留的 {limit:,} 步</translation>
     </message>
     <message>
         <source>its first line does not fit ({reason})</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>它的第一行不符合格式（{reason}）</translation>
     </message>
     <message>
         <source>line {line:,} of {total:,} is damaged or missing ({reason})</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>第 {line:,} 行（共 {total:,} 行）已损坏或缺失（{reason}）</translation>
     </message>
     <message>
         <source>there is data after the last of its {steps:,} steps</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>在它的最后一步（共 {steps:,} 步）之后还有内容</translation>
     </message>
     <message>
         <source>it is truncated</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>它被截断</translation>
     </message>
     <message>
@@ -2634,17 +2634,17 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>it has format {version}, and this Skein reads format {known}</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>它的格式是 {version}，而这个版本的 Skein 读取格式 {known}</translation>
     </message>
     <message>
         <source>its model has too many sequences</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>它的模型序列太多</translation>
     </message>
     <message>
         <source>its steps are not in order</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>它的各步顺序不对</translation>
     </message>
     <message>
@@ -2674,18 +2674,18 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>{name} cannot be opened as a recording: {reason}.</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>{name} 无法作为录制打开：{reason}。</translation>
     </message>
     <message>
         <source>it is not a Skein recording</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/recording.py</extracomment>
         <translation>其中几乎没有什么符合格式</translation>
     </message>
     <message>
         <source>Recording, JSON lines (*.jsonl)</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation>录制，JSON 行 (*.jsonl)</translation>
+        <translation type="vanished">录制，JSON 行 (*.jsonl)</translation>
     </message>
     <message>
         <source>Trace for Perfetto and chrome://tracing (*.trace.json)</source>
@@ -2710,11 +2710,11 @@ Used so far: the most cells at any time since the model was loaded.</source>
     <message>
         <source>Save the last {steps} steps, with the text of their answers, as JSON lines or as a trace</source>
         <extracomment>app/inspector/recording_files.py</extracomment>
-        <translation>把最近 {steps} 步连同其回答的文本保存为 JSON 行或跟踪文件</translation>
+        <translation type="vanished">把最近 {steps} 步连同其回答的文本保存为 JSON 行或跟踪文件</translation>
     </message>
     <message>
         <source>{name} could not be written: {reason}.</source>
-        <extracomment>app/inspector/recording_files.py</extracomment>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>{name} 无法写入：{reason}。</translation>
     </message>
     <message>
@@ -3137,7 +3137,7 @@ rate</source>
     </message>
     <message>
         <source>Stop</source>
-        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
         <translation>停止</translation>
     </message>
     <message>
@@ -4235,7 +4235,7 @@ rate</source>
     </message>
     <message>
         <source>message</source>
-        <extracomment>app/inspector/tree_table.py</extracomment>
+        <extracomment>app/inspector/session_costs.py</extracomment>
         <translation>消息</translation>
     </message>
     <message>
@@ -5411,7 +5411,7 @@ rate</source>
     </message>
     <message>
         <source>Choose a file…</source>
-        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
         <translation>选择文件…</translation>
     </message>
     <message numerus="yes">
@@ -5649,6 +5649,41 @@ rate</source>
         <translation>此项目让每个对话以约 {tokens:,} 个词元开头，其中 {instructions:,} 个是指令，其余是文档和事实，但只容得下 {limit:,} 个。请缩短它们，或以更大的上下文加载模型。</translation>
     </message>
     <message>
+        <source>The process of the comparison ended ({how}): there is not enough memory, or one of the two files is damaged. Close other programs, or choose another file.</source>
+        <extracomment>app/engine/children/comparing.py</extracomment>
+        <translation>比较进程已结束（{how}）：内存不足，或两个文件之一已损坏。请关闭其他程序，或选择另一个文件。</translation>
+    </message>
+    <message>
+        <source>The comparison could not be started: {reason}. Close other programs.</source>
+        <extracomment>app/engine/children/comparing.py</extracomment>
+        <translation>无法开始比较：{reason}。请关闭其他程序。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory, or no room on the disk for what the first model computed: {reason}. Free some, or compare a shorter text.</source>
+        <extracomment>app/engine/children/comparison_child.py</extracomment>
+        <translation>内存不足，或磁盘上没有空间存放第一个模型的计算结果：{reason}。请释放一些空间，或比较更短的文本。</translation>
+    </message>
+    <message>
+        <source>Only text can be compared, and this chat has pictures or sounds.</source>
+        <extracomment>app/engine/children/comparison_child.py</extracomment>
+        <translation>只能比较文本，而此对话含有图片或声音。</translation>
+    </message>
+    <message>
+        <source>The text is too short: what comes next is only expected behind at least one token.</source>
+        <extracomment>app/engine/children/comparison_child.py</extracomment>
+        <translation>文本太短：至少要有一个词元，才能预测之后的内容。</translation>
+    </message>
+    <message>
+        <source>The text has {tokens:,} tokens. Compare a part of it, up to {most:,}.</source>
+        <extracomment>app/engine/children/comparison_child.py</extracomment>
+        <translation>文本有 {tokens:,} 个词元。请只比较其中一部分，最多 {most:,} 个。</translation>
+    </message>
+    <message>
+        <source>The logits of {name} are NaN or infinite. The file may be damaged: download it again, or choose another one.</source>
+        <extracomment>app/engine/children/comparison_child.py</extracomment>
+        <translation>{name} 的 logits 为 NaN 或无穷大。文件可能已损坏：请重新下载，或选择另一个。</translation>
+    </message>
+    <message>
         <source>row of a table</source>
         <extracomment>app/inspector/chat_names.py</extracomment>
         <translation>表格的一行</translation>
@@ -5657,6 +5692,428 @@ rate</source>
         <source>{chat}, task {number}</source>
         <extracomment>app/inspector/chat_names.py</extracomment>
         <translation>{chat}，任务 {number}</translation>
+    </message>
+    <message>
+        <source>Choose a second model with the same vocabulary, such as another quantisation, and compare.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>请选择词表相同的第二个模型（例如另一种量化），然后比较。</translation>
+    </message>
+    <message>
+        <source>Two models</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>两个模型</translation>
+    </message>
+    <message>
+        <source>Open a chat with an answer, or choose “Pasted text”.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>请打开一个有回答的对话，或选择“粘贴的文本”。</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Choose one above the chat to compare it with another.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>没有加载模型。请在对话上方选择一个，以便与另一个比较。</translation>
+    </message>
+    <message>
+        <source>This is a recording. Go back to the running engine to compare two models.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>这是一份录制。请回到正在运行的引擎来比较两个模型。</translation>
+    </message>
+    <message>
+        <source>Second model</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>第二个模型</translation>
+    </message>
+    <message>
+        <source>This answer</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>此回答</translation>
+    </message>
+    <message>
+        <source>Second is the base</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>以第二个为基准</translation>
+    </message>
+    <message>
+        <source>Measure how far the loaded model is from the second one, such as the original</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>衡量已加载的模型与第二个模型（例如原始模型）相差多远</translation>
+    </message>
+    <message>
+        <source>Compared tokens</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>被比较的词元</translation>
+    </message>
+    <message>
+        <source>Next difference</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>下一处差异</translation>
+    </message>
+    <message>
+        <source>Go to the next token where the two would choose differently</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>转到下一个两者选择不同的词元</translation>
+    </message>
+    <message>
+        <source>Paste a text here</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>在此粘贴文本</translation>
+    </message>
+    <message>
+        <source>Models (*.gguf)</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>模型 (*.gguf)</translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>比较</translation>
+    </message>
+    <message>
+        <source>Fork with {model}</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>用 {model} 分叉</translation>
+    </message>
+    <message>
+        <source>Comparing… {share}</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>正在比较… {share}</translation>
+    </message>
+    <message>
+        <source>Loading the models…</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>正在加载模型…</translation>
+    </message>
+    <message>
+        <source>Nothing stands before this token, so there is nothing to compare.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>此词元之前没有内容，因此无可比较。</translation>
+    </message>
+    <message>
+        <source>Both would choose {token}.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>两者都会选择{token}。</translation>
+    </message>
+    <message>
+        <source>{one} would choose {base}, {two} {other}.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>{one} 会选择{base}，{two} 会选择{other}。</translation>
+    </message>
+    <message>
+        <source>mean KL {mean}, 99% up to {most} · perplexity {base} → {other} · same choice at {same}</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>平均 KL {mean}，99% 不超过 {most} · 困惑度 {base} → {other} · 选择相同 {same}</translation>
+    </message>
+    <message>
+        <source>· they part at token {number}</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>· 在第 {number} 个词元分开</translation>
+    </message>
+    <message>
+        <source>KL</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>KL</translation>
+    </message>
+    <message>
+        <source>KL divergence in nats: how much of what the base expected here the other one misses</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>KL 散度（奈特）：基准模型在此处的预期，另一个模型缺失多少</translation>
+    </message>
+    <message>
+        <source>base</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>基准</translation>
+    </message>
+    <message>
+        <source>Probability of the token with the base</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>基准模型给该词元的概率</translation>
+    </message>
+    <message>
+        <source>Rank of the token with the base</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>该词元在基准模型中的排名</translation>
+    </message>
+    <message>
+        <source>other</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>另一个</translation>
+    </message>
+    <message>
+        <source>Probability of the token with the other model</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>另一个模型给该词元的概率</translation>
+    </message>
+    <message>
+        <source>Rank of the token with the other model</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>该词元在另一个模型中的排名</translation>
+    </message>
+    <message>
+        <source>KL divergence by token</source>
+        <extracomment>app/inspector/comparison_view.py</extracomment>
+        <translation>逐词元的 KL 散度</translation>
+    </message>
+    <message>
+        <source>No request yet. What chats and programs ask, and what that costs, is shown here.</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>还没有请求。对话和程序提出的请求及其开销会显示在这里。</translation>
+    </message>
+    <message>
+        <source>compared with the one before</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>与前一个请求相比</translation>
+    </message>
+    <message>
+        <source>section</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>部分</translation>
+    </message>
+    <message>
+        <source>JSON (*.json)</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>JSON (*.json)</translation>
+    </message>
+    <message>
+        <source>What did it cost?</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>开销多大？</translation>
+    </message>
+    <message>
+        <source>Program or chat</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>程序或对话</translation>
+    </message>
+    <message>
+        <source>Save all this as JSON</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>将全部内容保存为 JSON</translation>
+    </message>
+    <message>
+        <source>Sections of the prompt</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>提示词的各部分</translation>
+    </message>
+    <message>
+        <source>Export what it cost</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>导出开销</translation>
+    </message>
+    <message>
+        <source>{tool}, never called</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>{tool}，从未调用</translation>
+    </message>
+    <message>
+        <source>calls {tools}</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>调用 {tools}</translation>
+    </message>
+    <message>
+        <source>Recording, a page for any browser (*.html)</source>
+        <extracomment>app/inspector/recording_files.py</extracomment>
+        <translation>录制，任何浏览器都能打开的网页 (*.html)</translation>
+    </message>
+    <message>
+        <source>Recordings (*.html *.jsonl)</source>
+        <extracomment>app/inspector/recording_files.py</extracomment>
+        <translation>录制 (*.html *.jsonl)</translation>
+    </message>
+    <message>
+        <source>Save the last {steps} steps as a page that any browser opens, or as a trace</source>
+        <extracomment>app/inspector/recording_files.py</extracomment>
+        <translation>将最近 {steps} 步保存为任何浏览器都能打开的网页，或保存为跟踪文件</translation>
+    </message>
+    <message numerus="yes">
+        <source>It has {n} more reports, from between two steps.</source>
+        <extracomment>app/inspector/recording_files.py</extracomment>
+        <translation>
+            <numerusform>另有 {n} 份两步之间的报告。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Prompts, answers and titles</source>
+        <extracomment>app/inspector/recording_files.py</extracomment>
+        <translation>提示词、回答和标题</translation>
+    </message>
+    <message>
+        <source>Without them the page has figures and events alone, and skein replay cannot compute it again.</source>
+        <extracomment>app/inspector/recording_files.py</extracomment>
+        <translation>不含这些内容时，网页只有数字和事件，skein replay 无法重新计算。</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <extracomment>app/inspector/recording_files.py</extracomment>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>What goes into {name}?</source>
+        <extracomment>app/inspector/recording_files.py</extracomment>
+        <translation>{name} 中包含什么？</translation>
+    </message>
+    <message>
+        <source>The first request</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>第一个请求</translation>
+    </message>
+    <message>
+        <source>Goes on where an earlier one ended</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>接着之前的请求继续</translation>
+    </message>
+    <message>
+        <source>Goes on, but was not cached any more: {what}</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>继续之前的请求，但缓存已不在：{what}</translation>
+    </message>
+    <message>
+        <source>System prompt, line {line}: {what}</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>系统提示词第 {line} 行：{what}</translation>
+    </message>
+    <message>
+        <source>The same tools came in another order</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>相同的工具，顺序不同</translation>
+    </message>
+    <message>
+        <source>Other tools were offered</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>提供了不同的工具</translation>
+    </message>
+    <message>
+        <source>An earlier message changed</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>较早的消息被改动</translation>
+    </message>
+    <message>
+        <source>{tokens} were computed again in {part} of {whole} requests: {reason}. {remedy}</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>{whole} 个请求中有 {part} 个重新计算了共 {tokens}：{reason}。{remedy}</translation>
+    </message>
+    <message>
+        <source>their cells had been given up</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>它们的单元已被释放</translation>
+    </message>
+    <message>
+        <source>Use a larger context or more slots.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>请使用更大的上下文或更多槽位。</translation>
+    </message>
+    <message>
+        <source>line {line} of the system prompt holds {what}</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>系统提示词第 {line} 行含有{what}</translation>
+    </message>
+    <message>
+        <source>Put it at the end of the last message.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>请把它放到最后一条消息的末尾。</translation>
+    </message>
+    <message>
+        <source>the tools came in another order</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>工具的顺序不同</translation>
+    </message>
+    <message>
+        <source>Send them in the same order each time.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>请每次以相同的顺序发送。</translation>
+    </message>
+    <message>
+        <source>other tools were offered</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>提供了不同的工具</translation>
+    </message>
+    <message>
+        <source>Offer the same ones each time.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>请每次提供相同的工具。</translation>
+    </message>
+    <message>
+        <source>an earlier message changed</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>较早的消息被改动</translation>
+    </message>
+    <message>
+        <source>Add to the end of the chat instead.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>请改为在对话末尾追加。</translation>
+    </message>
+    <message>
+        <source>{names}: described in {tokens} of each prompt, and never called. Offer fewer tools.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>{names}：在每个提示词中占 {tokens}，却从未调用。请少提供一些工具。</translation>
+    </message>
+    <message>
+        <source>system prompt</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>result of a tool</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>工具结果</translation>
+    </message>
+    <message>
+        <source>the time of day</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>当前时刻</translation>
+    </message>
+    <message>
+        <source>the date</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>日期</translation>
+    </message>
+    <message>
+        <source>a number that changes</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>变化的数字</translation>
+    </message>
+    <message>
+        <source>a text that changes</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>变化的文字</translation>
+    </message>
+    <message>
+        <source>{other} cannot be compared with {base}.</source>
+        <extracomment>app/models/comparing.py</extracomment>
+        <translation>{other} 无法与 {base} 比较。</translation>
+    </message>
+    <message>
+        <source>Choose another file of the same model, or one of its family.</source>
+        <extracomment>app/models/comparing.py</extracomment>
+        <translation>请选择同一模型的另一个文件，或同系列的文件。</translation>
+    </message>
+    <message>
+        <source>it is truncated, or what is packed in it is damaged</source>
+        <extracomment>app/protocol/recording.py</extracomment>
+        <translation>它不完整，或其中打包的内容已损坏</translation>
+    </message>
+    <message>
+        <source>it does not follow the one before</source>
+        <extracomment>app/protocol/recording.py</extracomment>
+        <translation>它与前一个不衔接</translation>
+    </message>
+    <message>
+        <source>the hashes of a sequence do not match its tokens</source>
+        <extracomment>app/protocol/wire.py</extracomment>
+        <translation>一个序列的哈希与其词元不符</translation>
+    </message>
+    <message>
+        <source>the tokens of a prompt are damaged</source>
+        <extracomment>app/protocol/wire.py</extracomment>
+        <translation>提示词的词元已损坏</translation>
+    </message>
+    <message>
+        <source>Two of the choices are the same.</source>
+        <extracomment>app/rows/answer_form.py</extracomment>
+        <translation>有两个选项相同。</translation>
+    </message>
+    <message>
+        <source>The prompt names no column of this table, so each row would be asked the same. Write {example} where its value belongs.</source>
+        <extracomment>app/rows/template.py</extracomment>
+        <translation>提示词没有写出此表格的任何列名，因此每一行都会问同样的内容。请在需要填入值的地方写 {example}。</translation>
     </message>
     <message>
         <source>{file} has no facts: neither a list in Markdown nor Skein’s JSON.</source>
@@ -7883,7 +8340,7 @@ accepted</source>
     <message>
         <source>The prompt names no column, so each row would be asked the same. Write {example} where its value belongs.</source>
         <extracomment>app/rows/template.py</extracomment>
-        <translation>提示词没有提到任何列，因此每一行的提问都会相同。请在值应出现的位置写上 {example}。</translation>
+        <translation type="vanished">提示词没有提到任何列，因此每一行的提问都会相同。请在值应出现的位置写上 {example}。</translation>
     </message>
     <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>
@@ -9450,7 +9907,7 @@ accepted</source>
     </message>
     <message>
         <source>Text</source>
-        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
         <translation>文本</translation>
     </message>
     <message>
@@ -9875,7 +10332,7 @@ accepted</source>
     </message>
     <message>
         <source>Pasted text</source>
-        <extracomment>app/ui/composer/composer.py</extracomment>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
         <translation>粘贴的文本</translation>
     </message>
     <message>
@@ -10808,7 +11265,7 @@ accepted</source>
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/ui/base/notices.py</extracomment>
+        <extracomment>app/inspector/recording_files.py</extracomment>
         <translation>取消</translation>
     </message>
     <message>
@@ -12520,7 +12977,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Another process works on these rows already. Wait for it, or stop it.</source>
-        <extracomment>app/services/rows.py</extracomment>
+        <extracomment>app/rows/job.py</extracomment>
         <translation>另一个进程已在处理这些行。请等待它完成，或将其停止。</translation>
     </message>
     <message>
