@@ -50,7 +50,7 @@ PARTS = (
     Column("section", widest=tuple(SECTIONS.values())),
     Column("tokens", widest="9,999,999", is_number=True),
     Column("computed", widest="9,999,999", is_number=True),
-    Column("", stretches=True),
+    Column("name", stretches=True),
 )
 COMPUTED, TIME = 3, 4
 JSON = mark("JSON (*.json)")

@@ -15,6 +15,7 @@ from statistics import median, quantiles
 
 from app.cli import headless
 from app.engine.prompts.chat_worker import ChatWorker
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.commands import SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
 from app.protocol.request import ROWS, Caller, Message, Request, Role
@@ -86,7 +87,7 @@ def _gaps(options: argparse.Namespace, speed: Speed, folder: Path) -> tuple[list
         if num_least >= NUM_CALM + NUM_BESIDE:
             loop.stop()
 
-    def begin(prompts) -> None:
+    def begin(prompts: PromptBuilder) -> None:
         request = runner.begin(shared_tokens(prompts, runner.beginning))
         assert request
         loop.post(Submit(request))
