@@ -5869,6 +5869,11 @@ rate</source>
         <translation>部分</translation>
     </message>
     <message>
+        <source>name</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>JSON (*.json)</source>
         <extracomment>app/inspector/costs_panel.py</extracomment>
         <translation>JSON (*.json)</translation>
