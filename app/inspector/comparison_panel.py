@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QSpli
 from app.inspector.answer_finder import AnswerSource, text_of
 from app.inspector.answer_panel import AnswerPanel
 from app.inspector.comparison_view import ComparedText, ComparedTokens, DivergenceChart, kl_legend
+from app.inspector.lens_text import ReadText
 from app.inspector.panel_buttons import ChipButton, SelectButton
 from app.inspector.recording import Recording, shown
 from app.look.figures import count, decimal, percent
@@ -85,10 +86,8 @@ class ComparisonPanel(AnswerPanel):
         self.next = ChipButton(
             tr("Next difference"), tr("Go to the next token where the two would choose differently"), self
         )
-        self.forks = (
-            QPushButton(tr("Fork with the base"), self),
-            QPushButton(tr("Fork with the other"), self),
-        )
+        forks = tr("Fork with the base"), tr("Fork with the other")
+        self.forks = [QPushButton(text, self) for text in forks]
         self._middle = QSplitter(Qt.Orientation.Horizontal, self)
         self._choices = QWidget(self)
         self._lay_out()
@@ -166,16 +165,14 @@ class ComparisonPanel(AnswerPanel):
         inset = (self.pasted, self.figures, self.chart)
         pasted, figures, chart = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
         foot = hbox((self.note, 1), self.next, *self.forks, margins=(12, 6, 12, 8), spacing=8)
-        page = self._empty_page()
-        parts = (top, self._choices, pasted, figures, (self._middle, 1), chart, page, foot)
-        vbox(*parts, on=self, spacing=0)
+        head, page = (top, self._choices, pasted, figures), self._empty_page()
+        vbox(*head, (self._middle, 1), chart, page, foot, on=self, spacing=0)
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:
-        for changed in (self.finder.answer_found, self.finder.answer_grown, self.text.changed):
+        finder, choices = self.finder, (self.text.changed, self.other.changed, self.pasted.textChanged)
+        for changed in (finder.answer_found, finder.answer_grown, *choices):
             changed.connect(self._show)
-        for edited in (self.other.changed, self.pasted.textChanged):
-            edited.connect(self._show)
         self.other.picked.connect(self._on_picked)
         self.start.clicked.connect(self._on_start)
         self.next.clicked.connect(self._on_next)
@@ -262,7 +259,7 @@ class ComparisonPanel(AnswerPanel):
     def _show_found(self, found: Comparison | None) -> None:
         self._found, self._refusal = found, ""
         self.rows.show(found)
-        self.view.show_pieces(found)
+        self.view.show_read(ReadText(found.pieces if found else ()))
         self.chart.show_comparison(found, None)
         self.figures.setText(_figures(found) if found else "")
         self._show()
@@ -285,6 +282,9 @@ class ComparisonPanel(AnswerPanel):
         self.note.setVisible(has_engine or has_found)
         self.note.setText(self._note())
         asked = self._asked
+        if has_found and asked:
+            self.head.setText(asked.source.title if asked.source else tr("Pasted text"))
+            self.head.show()
         for fork, name in zip(self.forks, asked.names if asked else ("", ""), strict=True):
             fork.setVisible(has_found and asked is not None and asked.source is not None)
             fork.setEnabled(self._row is not None and bool(asked and asked.source and asked.source.turn))

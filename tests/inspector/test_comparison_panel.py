@@ -172,6 +172,7 @@ def test_what_was_found_outlives_the_engine_and_not_another_answer(
     panel.recording.start(None)
     panel.set_engine(False)
     assert panel.table.isVisible()
+    assert panel.head.text() == "Ages"
     panel.set_engine(True)
     panel.show_answer(AnswerSource("other", "Other", "It is.", object()))
     assert not panel.table.isVisible()

@@ -79,12 +79,11 @@ def log_probabilities(path: Path, token_ids: list[int]) -> npt.NDArray[np.float6
 
 
 def test_a_file_is_as_far_from_itself_as_nothing(plain: tuple[Path, Path]) -> None:
-    for path in plain:
-        found = ask(path, path)
-        assert (found.kl == 0).all()
-        assert found.perplexities[0] == found.perplexities[1] > 1
-        assert (found.partings, found.same_share) == ([], 1)
-        assert (found.ranks[0] == found.ranks[1]).all()
+    found = ask(plain[1], plain[1])
+    assert (found.kl == 0).all()
+    assert found.perplexities[0] == found.perplexities[1] > 1
+    assert (found.partings, found.same_share) == ([], 1)
+    assert (found.ranks[0] == found.ranks[1]).all()
 
 
 def test_a_quantisation_is_as_far_away_as_numpy_says(pair: tuple[Path, Path]) -> None:
