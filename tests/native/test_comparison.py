@@ -227,3 +227,9 @@ def test_it_can_be_ended_while_it_computes(plain: tuple[Path, Path]) -> None:
         compared(question, child, lambda done: has_begun.set() if done < 0.5 else None)
     ender.join()
     assert child.pid == 0 or not Path(f"/proc/{child.pid}").exists()
+
+
+def test_a_process_that_ends_by_itself_is_told(plain: tuple[Path, Path]) -> None:
+    question = prepared(Compare(LoadParams(plain[0]), LoadParams(plain[1]), TEXT))
+    with pytest.raises(EngineError, match=r"ended \(exit code 1\)"):
+        compared(question, Worker("tests.no_such_child", is_once=True), lambda _done: None)
