@@ -13,13 +13,14 @@ from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QSpli
 from app.inspector.answer_finder import AnswerSource, text_of
 from app.inspector.answer_panel import AnswerPanel
 from app.inspector.comparison_view import ComparedText, ComparedTokens, DivergenceChart, kl_legend
+from app.inspector.lens_text import ReadText
 from app.inspector.panel_buttons import ChipButton, SelectButton
 from app.inspector.recording import Recording, shown
 from app.look.figures import count, decimal, percent
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel, as_tab_text
+from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.table import RowTable
 from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.comparison import Compare, Comparison
@@ -30,7 +31,6 @@ ANSWER, PASTED, FILE = "answer", "pasted", ""  # what can be chosen besides mode
 HINT = mark("Choose a second model with the same vocabulary, such as another quantisation, and compare.")
 PASTE_HEIGHT = 52
 WIDTHS = (230, 370)
-MAX_NAME = 28  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,9 @@ class ComparisonPanel(AnswerPanel):
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
-        self._models: Sequence[tuple[str, str]] = ()
+        self._models: Sequence[tuple[str, str, str]] = ()
         self._files: list[tuple[str, str]] = []  # chosen in dialogs
+        self._has_picked = False  # the user, a second model
         self._asked: _Asked | None = None
         self._found: Comparison | None = None
         self._progress: float | None = None  # None: nothing runs
@@ -85,7 +86,8 @@ class ComparisonPanel(AnswerPanel):
         self.next = ChipButton(
             tr("Next difference"), tr("Go to the next token where the two would choose differently"), self
         )
-        self.forks = (QPushButton(self), QPushButton(self))
+        forks = tr("Fork with the base"), tr("Fork with the other")
+        self.forks = [QPushButton(text, self) for text in forks]
         self._middle = QSplitter(Qt.Orientation.Horizontal, self)
         self._choices = QWidget(self)
         self._lay_out()
@@ -103,13 +105,14 @@ class ComparisonPanel(AnswerPanel):
         self.finder.show(source)
         self._show()
 
-    def offer(self, models: Sequence[tuple[str, str]]) -> None:
-        """The chat models that there are, each with its path and title."""
-        self._models = models
-        base = str(self.recording.model.path) if self.recording.model else ""
-        others = [(path, title) for path, title in (*self._files, *models) if path != base]
+    def offer(self, models: Sequence[tuple[str, str, str]]) -> None:
+        """The chat models that there are, each with its path, title and family: first those of the same."""
+        self._models, base = models, self.recording.model
+        found = sorted(models, key=lambda model: not base or model[2] != base.architecture)
+        titles = dict(self._files) | {path: title for path, title, _ in found}
+        others = [(path, title) for path, title in titles.items() if not base or path != str(base.path)]
         self.other.set_choices([*others, (FILE, tr("Choose a file…"))])
-        if others and self.other.value == FILE:
+        if others and not self._has_picked:
             self.other.choose(others[0][0])
 
     @Slot(float)
@@ -137,6 +140,8 @@ class ComparisonPanel(AnswerPanel):
         """What was found stays: it is of two files, not of the engine."""
         super().reset()
         self.offer(self._models)
+        if self.isVisible() and not self._found:
+            self.shown.emit()  # the engine comes later than the chat
         self._show()
 
     # Building.
@@ -160,16 +165,14 @@ class ComparisonPanel(AnswerPanel):
         inset = (self.pasted, self.figures, self.chart)
         pasted, figures, chart = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
         foot = hbox((self.note, 1), self.next, *self.forks, margins=(12, 6, 12, 8), spacing=8)
-        page = self._empty_page()
-        parts = (top, self._choices, pasted, figures, (self._middle, 1), chart, page, foot)
-        vbox(*parts, on=self, spacing=0)
+        head, page = (top, self._choices, pasted, figures), self._empty_page()
+        vbox(*head, (self._middle, 1), chart, page, foot, on=self, spacing=0)
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:
-        for changed in (self.finder.answer_found, self.finder.answer_grown, self.text.changed):
+        finder, choices = self.finder, (self.text.changed, self.other.changed, self.pasted.textChanged)
+        for changed in (finder.answer_found, finder.answer_grown, *choices):
             changed.connect(self._show)
-        for edited in (self.other.changed, self.pasted.textChanged):
-            edited.connect(self._show)
         self.other.picked.connect(self._on_picked)
         self.start.clicked.connect(self._on_start)
         self.next.clicked.connect(self._on_next)
@@ -183,6 +186,7 @@ class ComparisonPanel(AnswerPanel):
 
     @Slot()
     def _on_picked(self) -> None:
+        self._has_picked = True
         if self.other.value == FILE:
             choose_file(self, tr("Second model"), self._on_file_chosen, tr("Models (*.gguf)"))
 
@@ -255,7 +259,7 @@ class ComparisonPanel(AnswerPanel):
     def _show_found(self, found: Comparison | None) -> None:
         self._found, self._refusal = found, ""
         self.rows.show(found)
-        self.view.show_pieces(found)
+        self.view.show_read(ReadText(found.pieces if found else ()))
         self.chart.show_comparison(found, None)
         self.figures.setText(_figures(found) if found else "")
         self._show()
@@ -278,10 +282,13 @@ class ComparisonPanel(AnswerPanel):
         self.note.setVisible(has_engine or has_found)
         self.note.setText(self._note())
         asked = self._asked
-        for number, fork in enumerate(self.forks):
+        if has_found and asked:
+            self.head.setText(asked.source.title if asked.source else tr("Pasted text"))
+            self.head.show()
+        for fork, name in zip(self.forks, asked.names if asked else ("", ""), strict=True):
             fork.setVisible(has_found and asked is not None and asked.source is not None)
             fork.setEnabled(self._row is not None and bool(asked and asked.source and asked.source.turn))
-            fork.setText(tr("Fork with {model}", model=_short(asked.names[number])) if asked else "")
+            fork.setToolTip(as_tooltip(tr("{model} goes on from before this token", model=name)))
 
     def _note(self) -> str:
         if self._progress is not None:
@@ -292,16 +299,10 @@ class ComparisonPanel(AnswerPanel):
         place = (self._row or 0) - self._found.num_given
         if place < 0:
             return tr("Nothing stands before this token, so there is nothing to compare.")
-        base, other = (f"“{shown(pieces[place])}”" for pieces in self._found.greedy_pieces)
+        base, other = (shown(pieces[place]) for pieces in self._found.greedy_pieces)
         if base == other:
-            return tr("Both would choose {token}.", token=base)
-        assert self._asked
-        one, two = map(_short, self._asked.names)
-        return tr("{one} would choose {base}, {two} {other}.", one=one, base=base, two=two, other=other)
-
-
-def _short(name: str) -> str:
-    return as_tab_text(name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…")
+            return tr("Both would choose “{token}”.", token=base)
+        return tr("The base would choose “{base}”, the other “{other}”.", base=base, other=other)
 
 
 def _figures(found: Comparison) -> str:

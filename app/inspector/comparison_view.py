@@ -8,7 +8,6 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QTextCharF
 from PySide6.QtWidgets import QWidget
 
 from app.inspector.answer_finder import chance
-from app.inspector.lens_text import ReadText
 from app.inspector.lens_view import MAX_TINTED, HeatView, runs
 from app.inspector.recording import shown
 from app.inspector.token_tint import STEPS, swatch
@@ -100,9 +99,6 @@ class ComparedText(HeatView):
             form.setForeground(QColor(current().on_accent))
             selections.append(self._selection((chosen, chosen + 1), form))
         self.setExtraSelections(selections)
-
-    def show_pieces(self, found: Comparison | None) -> None:
-        self.show_read(ReadText(found.pieces if found else ()))
 
 
 def _tinted(level: int) -> QTextCharFormat:

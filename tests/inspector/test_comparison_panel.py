@@ -32,7 +32,8 @@ def panel(qtbot: QtBot) -> Iterator[ComparisonPanel]:
     panel.resize(640, 420)
     panel.show()
     assert recording.model
-    panel.offer([(str(recording.model.path), "the loaded one"), (OTHER, "Small · Q4_0")])
+    models = [("/models/a.gguf", "A", "else"), (OTHER, "Small · Q4_0", "fake")]
+    panel.offer([(str(recording.model.path), "the loaded one", "fake"), *models])
     yield panel
 
 
@@ -68,7 +69,7 @@ def found(num_given: int = 0) -> Comparison:
 
 
 def test_an_answer_is_compared_after_its_prompt(panel: ComparisonPanel, asked: list[Compare]) -> None:
-    assert panel.other.label == "Small · Q4_0", "the loaded one is no second"
+    assert panel.other.label == "Small · Q4_0", "the loaded one is no second, and its family comes first"
     panel.start.click()
     model = panel.recording.model
     assert model
@@ -88,7 +89,7 @@ def test_what_was_found_begins_where_they_part(panel: ComparisonPanel, asked: li
     assert panel.figures.text().endswith("same choice at 60% · they part at token 3")
     assert panel.table.currentIndex().row() == 2
     assert panel.view.text == "He is 你 ten."
-    assert panel.note.text() == "fake would choose “␣\\xe4\\xbd”, Small · Q4_0 “␣she”."
+    assert panel.note.text() == "The base would choose “␣\\xe4\\xbd”, the other “␣she”."
     row = [panel.rows.text_at(4, column) for column in range(6)]
     assert row == ["␣ten.", "0.900", "50.0%", "1", "12.5%", "4"]
     panel.next.click()
@@ -122,7 +123,7 @@ def test_either_model_goes_on_from_before_the_token(panel: ComparisonPanel, aske
     panel.start.click()
     assert asked[-1].base.path == Path(OTHER)
     panel.take(found())
-    assert [fork.text() for fork in panel.forks] == ["Fork with Small · Q4_0", "Fork with fake"]
+    assert ["Small · Q4_0" in panel.forks[0].toolTip(), "fake" in panel.forks[1].toolTip()] == [True, True]
     panel.forks[0].click()
     assert forks == [(panel.finder.source, "He is", (50, 51), OTHER)]
     panel.forks[1].click()
@@ -171,6 +172,7 @@ def test_what_was_found_outlives_the_engine_and_not_another_answer(
     panel.recording.start(None)
     panel.set_engine(False)
     assert panel.table.isVisible()
+    assert panel.head.text() == "Ages"
     panel.set_engine(True)
     panel.show_answer(AnswerSource("other", "Other", "It is.", object()))
     assert not panel.table.isVisible()

@@ -53,7 +53,7 @@ class ModelComparison(QObject):
     def _offer(self) -> None:
         if self._panel:
             models = (model for model in self._library.models if model.can_chat)
-            self._panel.offer([(str(model.path), model.title) for model in models])
+            self._panel.offer([(str(model.path), model.title, model.family) for model in models])
 
     @Slot(object)
     def _on_requested(self, question: Compare) -> None:
