@@ -132,7 +132,7 @@ class Recording:
         for event in report.events:
             self.events.append(JournalEntry(report.step, report.started_at, event))
         for lease in report.leases:
-            self._prompts[lease.seq_id] = LeasedPrompt(replace(lease, prompt_bytes=b""))  # its step has them
+            self._prompts[lease.seq_id] = LeasedPrompt(lease)
             self.leases.append(JournalEntry(report.step, report.started_at, self._prompts[lease.seq_id]))
         for span in report.spans:
             if prompt := self._prompts.get(span.seq_id):

@@ -5771,7 +5771,7 @@ rate</source>
     <message>
         <source>Fork with {model}</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation>用 {model} 分叉</translation>
+        <translation type="vanished">用 {model} 分叉</translation>
     </message>
     <message>
         <source>Comparing… {share}</source>
@@ -5791,12 +5791,12 @@ rate</source>
     <message>
         <source>Both would choose {token}.</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation>两者都会选择{token}。</translation>
+        <translation type="vanished">两者都会选择{token}。</translation>
     </message>
     <message>
         <source>{one} would choose {base}, {two} {other}.</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation>{one} 会选择{base}，{two} 会选择{other}。</translation>
+        <translation type="vanished">{one} 会选择{base}，{two} 会选择{other}。</translation>
     </message>
     <message>
         <source>mean KL {mean}, 99% up to {most} · perplexity {base} → {other} · same choice at {same}</source>
@@ -5871,7 +5871,7 @@ rate</source>
     <message>
         <source>name</source>
         <extracomment>app/inspector/costs_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>名称</translation>
     </message>
     <message>
         <source>JSON (*.json)</source>
@@ -12114,6 +12114,31 @@ accepted</source>
         <source>Waiting until you have signed in, in the browser.</source>
         <extracomment>app/tools/mcp_server.py</extracomment>
         <translation>等待你在浏览器中登录。</translation>
+    </message>
+    <message>
+        <source>Fork with the base</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fork with the other</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{model} goes on from before this token</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Both would choose “{token}”.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The base would choose “{base}”, the other “{other}”.</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The key of {url} could not be stored in the keyring, so it is known only until Skein is closed. After that, add the engine again with its key.</source>
