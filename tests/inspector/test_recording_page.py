@@ -287,7 +287,7 @@ def test_a_folded_line_that_does_not_follow_is_refused(tmp_path: Path, line: str
     recording = Recording()
     recording.append([busy_step(1), busy_step(2)])
     head, first, _ = recording_file.lines(recording)
-    (tmp_path / "a.jsonl").write_text("\n".join((head, first, line, "")))
+    (tmp_path / "a.jsonl").write_text(f"{head}\n{first}\n{line}\n")
     with pytest.raises(RecordingFileError, match="line 3 of 3 is damaged or missing"):
         load(tmp_path / "a.jsonl")
 
