@@ -120,7 +120,8 @@ def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParam
         params = replace(params, num_drafted_tokens=USUAL_DRAFTED_TOKENS)
     if options.no_mmproj:
         chosen["projector"] = None
-    return replace(params, path=options.model, verify=options.verify, **chosen)
+    is_recorded = bool(getattr(options, "engine", False))  # by a window elsewhere
+    return replace(params, path=options.model, verify=options.verify, is_recorded=is_recorded, **chosen)
 
 
 def add_text_options(parser: argparse.ArgumentParser) -> None:

@@ -70,7 +70,12 @@ class Engine:
     """Advances all sequences together, one `llama_decode` a step."""
 
     def __init__(
-        self, backend: Backend, hibernated: HibernatedChats | None = None, *, verify: bool = False
+        self,
+        backend: Backend,
+        hibernated: HibernatedChats | None = None,
+        *,
+        verify: bool = False,
+        is_recorded: bool = True,
     ) -> None:
         """With `verify`, every cell is compared with the library after every step, else only when idle."""
         self._backend = backend
@@ -94,7 +99,9 @@ class Engine:
             self._build_shorter_prompt,
             self.prompts.written_tokens.note,
         )
-        self._sampling = Sampling(self.answers, self._scheduler, self.slots, backend.logits_hash)
+        self._sampling = Sampling(
+            self.answers, self._scheduler, self.slots, backend.logits_hash if is_recorded else None
+        )
         self.stepping = Stepping()
         self._batch = Batch(backend.model.n_batch)  # of the next step, or of the one that runs
         self._return_code = 0  # of this step

@@ -50,7 +50,7 @@ def open_engine(
     """
     if not params.workers and not params.own_process:
         with open_backend(params, on_progress, fit) as backend:
-            engine = Engine(backend, hibernated, verify=params.verify)
+            engine = Engine(backend, hibernated, verify=params.verify, is_recorded=params.is_recorded)
             yield backend.model, EngineLoop(engine, on_reports_ready, turn)
         return
 

@@ -100,6 +100,12 @@ class Recording:
         return self._columns
 
     @property
+    def num_steps(self) -> int:
+        """Of the reports that are kept; others came between two steps."""
+        first = self.num_seen - len(self.steps)
+        return int((self.columns.figures["number"] >= first).sum())
+
+    @property
     def newest(self) -> StepReport | None:
         return self.steps[-1] if self.steps else None
 

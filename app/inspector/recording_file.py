@@ -20,7 +20,6 @@ from typing import Any
 import app
 from app.inspector.event_words import words
 from app.inspector.recording import LAST_TEXT, Recording
-from app.inspector.stalls import has_run
 from app.protocol.events import Event, Told
 from app.protocol.model import ModelInfo
 from app.protocol.recording import PACKED, Cells, Head, Step, ToldReport, folded, opened, with_usages
@@ -41,8 +40,8 @@ FIGURES = frozenset(
 )
 
 
-def save(recording: Recording, path: Path, *, is_told: bool = True) -> int:
-    """Replaces the file in one step. Returns how many steps are in it. Raises OSError.
+def save(recording: Recording, path: Path, *, is_told: bool = True) -> None:
+    """Replaces the file in one step. Raises OSError.
 
     Without `is_told`, what was told to the model is left out, and all from which it could be computed.
     """
@@ -51,7 +50,6 @@ def save(recording: Recording, path: Path, *, is_told: bool = True) -> int:
         file.write(begin)
         file.writelines(_packed(lines(recording, is_told=is_told)))
         file.write(end)
-    return num_steps(recording)
 
 
 def load(path: Path, max_steps: int = MAX_STEPS) -> Recording:
@@ -78,11 +76,6 @@ def tokens_in(recording: Recording) -> tuple[int, ...]:
         for output in report.outputs:
             found.update(output.token_ids)
     return tuple(sorted(one for one in found if one > LAST_TEXT))
-
-
-def num_steps(recording: Recording) -> int:
-    """Other reports came between two steps."""
-    return sum(map(has_run, recording.steps))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

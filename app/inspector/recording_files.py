@@ -77,15 +77,15 @@ class RecordingFiles(QObject):
     async def _export(self, path: Path, is_told: bool) -> None:
         from app.inspector import recording_file, trace
 
-        copy = self.recording.copy()
+        copy, num_steps = self.recording.copy(), self.recording.num_steps
         try:
             if path.suffix == ".json":
-                num_steps = await asyncio.to_thread(trace.save, copy, path)
+                await asyncio.to_thread(trace.save, copy, path)
             else:
                 if is_told:
                     token_ids = await asyncio.to_thread(recording_file.tokens_in, copy)
                     copy.token_texts = await self._texts_of(token_ids)
-                num_steps = await asyncio.to_thread(recording_file.save, copy, path, is_told=is_told)
+                await asyncio.to_thread(recording_file.save, copy, path, is_told=is_told)
         except OSError as error:
             reason = tr(
                 "{name} could not be written: {reason}.",

@@ -12,7 +12,7 @@ from typing import Any
 from app.inspector.chat_names import chat_name
 from app.inspector.event_words import words
 from app.inspector.recording import Recording
-from app.inspector.recording_file import num_steps, write_lines
+from app.inspector.recording_file import write_lines
 from app.inspector.stalls import deliver_ms, has_run
 from app.protocol.events import Event
 from app.protocol.report import PauseState, Span, StepReport
@@ -24,10 +24,9 @@ FIRST_SEQUENCE = 10  # the track of sequence 0
 TraceEvent = dict[str, Any]
 
 
-def save(recording: Recording, path: Path) -> int:
-    """Replaces the file in one step. Returns how many steps are in it. Raises OSError."""
+def save(recording: Recording, path: Path) -> None:
+    """Replaces the file in one step. Raises OSError."""
     write_lines(path, _lines(recording))
-    return num_steps(recording)
 
 
 def trace_events(recording: Recording) -> Iterator[TraceEvent]:

@@ -123,6 +123,7 @@ class LoadParams:
     n_threads: int = 0
     isolated: bool = False
     verify: bool = False  # compare our books with the library after every step
+    is_recorded: bool = True  # reports have hashes of logits, for `skein replay`
     type_k: KvType = KvType.F16
     type_v: KvType = KvType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO

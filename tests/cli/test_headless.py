@@ -33,7 +33,7 @@ def keep_settings(**settings: object) -> None:
 
 
 def test_where_nothing_was_chosen_the_default_holds() -> None:
-    assert params_of("--model", "x.gguf") == LoadParams(Path("x.gguf"), n_seq_max=4)
+    assert params_of("--model", "x.gguf") == LoadParams(Path("x.gguf"), n_seq_max=4, is_recorded=False)
 
 
 def test_a_loop_of_links_is_a_path_as_any_other(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_loop_of_links_is_a_path_as_any_other(tmp_path: Path) -> None:
 def test_a_draft_model_guesses_also_where_no_number_was_chosen() -> None:
     named = ("--model", "x.gguf", "--draft-model", "small.gguf")
     assert params_of(*named).of_draft_model == LoadParams(
-        Path("small.gguf"), n_seq_max=4, num_drafted_tokens=0, swa_full=True
+        Path("small.gguf"), n_seq_max=4, num_drafted_tokens=0, swa_full=True, is_recorded=False
     )
     assert params_of(*named).num_drafted_tokens == USUAL_DRAFTED_TOKENS
     assert params_of(*named, "--draft", "3").num_drafted_tokens == 3
@@ -74,6 +74,7 @@ def test_what_was_chosen_in_the_window_counts_and_the_options_go_before_it(
         type_k=KvType.Q8_0,
         adapters=(LoraAdapter(tmp_path / "a.gguf", 0.5),),
         workers=("10.0.0.2:50052",),
+        is_recorded=False,
     )
     assert params_of("--model", str(path)) == chosen
     monkeypatch.chdir(tmp_path)
@@ -81,7 +82,9 @@ def test_what_was_chosen_in_the_window_counts_and_the_options_go_before_it(
     other = params_of("--model", str(path), "--ctx", "512", "--slots", "8", "--isolated", "--workers=")
     assert (other.n_ctx, other.n_seq_max, other.isolated, other.workers) == (512, 8, True, ())
     assert other.type_k is KvType.Q8_0
-    assert params_of("--model", str(path), "--no-settings") == LoadParams(path, n_seq_max=4)
+    assert params_of("--model", str(path), "--no-settings") == LoadParams(
+        path, n_seq_max=4, is_recorded=False
+    )
     assert params_of("--model", str(tmp_path / "y.gguf")).n_seq_max == 4  # how many tabs say nothing here
 
 

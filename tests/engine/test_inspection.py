@@ -391,9 +391,9 @@ def test_a_slot_tells_how_long_its_chat_may_get(engine):
 
 def test_times_of_a_step_add_up(engine):
     engine.add_request(request("hello", max_tokens=6))
-    before = time.perf_counter()
+    before = round(time.perf_counter(), 6)
     first, second = engine.step(), engine.step()
-    assert before <= first.started_at <= second.started_at <= time.perf_counter()
+    assert before <= first.started_at <= second.started_at <= round(time.perf_counter(), 6)
     for report in (first, second):
         assert 0 < report.sample_ms <= report.update_ms
         assert report.return_code == 0
@@ -412,3 +412,25 @@ def test_what_nothing_was_done_to_is_not_asked_for_again():
     backend.pos_max = lambda seq_id: (asked.append(seq_id), pos_max(seq_id))[1]
     engine.step()
     assert set(asked) == {1}
+
+
+def test_each_sampled_row_has_a_hash_and_each_lease_the_whole_prompt() -> None:
+    backend = CountingBackend(endless_token)
+    reports = run(
+        Engine(backend), request("a cat", "a", max_tokens=5), request("b", "b", max_tokens=3)
+    ).reports
+    spans = [span for report in reports for span in report.spans if span.logits_hashes]
+    assert sum(len(span.logits_hashes) for span in spans) == 4 * (5 + 3)
+    assert len({span.logits_hashes for span in spans}) == len(spans)
+    prompts = [lease.prompt_bytes for report in reports for lease in report.leases]
+    assert [len(prompt) // 4 for prompt in prompts] == [
+        next(
+            span.first_pos + span.num_rows
+            for report in reports
+            for span in report.spans
+            if span.chat_id == chat
+        )
+        for chat in ("a", "b")
+    ]
+    unwatched = run(Engine(CountingBackend(endless_token), is_recorded=False), request("a")).reports
+    assert not any(span.logits_hashes for report in unwatched for span in report.spans)

@@ -63,7 +63,9 @@ def test_the_last_steps_are_kept_and_counted() -> None:
     assert recording.num_seen == 1000
     assert [report.step for report in recording.steps] == list(range(600, 1000))
     assert recording.newest == busy_step(999)
-    assert len(recording.columns) == 400
+    assert len(recording.columns) == recording.num_steps == 400
+    recording.append([idle_step(999)] * 100)
+    assert (len(recording.columns), recording.num_steps, len(recording.steps)) == (400, 300, 400)
 
 
 def test_each_reader_gets_what_is_new_to_it() -> None:

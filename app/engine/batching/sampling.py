@@ -29,9 +29,9 @@ class Sampling:
     """What was sampled in this step, until `clear`."""
 
     def __init__(
-        self, answers: Answers, scheduler: Scheduler, slots: SlotPool, hash_of: Callable[[int], int]
+        self, answers: Answers, scheduler: Scheduler, slots: SlotPool, hash_of: Callable[[int], int] | None
     ) -> None:
-        """`hash_of` is `Backend.logits_hash`."""
+        """`hash_of` is `Backend.logits_hash`, where steps are recorded."""
         self._answers, self._scheduler, self._slots = answers, scheduler, slots
         self._hash_of = hash_of
         self.clear()
@@ -89,10 +89,10 @@ class Sampling:
 
     def _draw(self, seq: Sequence, row: int) -> Sampled | None:
         """The next token of one sequence. None: no valid one, so the sequence was ended."""
-        was_waiting, slot = seq.sampler.waits_for_trigger, seq.slot
-        assert slot is not None
-        hashed = self._hash_of(row).to_bytes(4, "little")
-        self.hashes[slot.seq_id] = self.hashes.get(slot.seq_id, b"") + hashed
+        was_waiting = seq.sampler.waits_for_trigger
+        if self._hash_of and seq.slot:
+            hashed = self._hash_of(row).to_bytes(4, "little")
+            self.hashes[seq.slot.seq_id] = self.hashes.get(seq.slot.seq_id, b"") + hashed
         began = time.thread_time()
         sampled = self._drawn(seq, row)
         seconds = time.thread_time() - began

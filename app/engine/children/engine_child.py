@@ -72,7 +72,7 @@ def _run(load: Question, runs: SimpleQueue[Question], started: Future[EngineLoop
         with open_llama_backend(params, on_progress) as backend:
             _watch_connections(params)
             hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
-            engine = Engine(backend, hibernated, verify=params.verify)
+            engine = Engine(backend, hibernated, verify=params.verify, is_recorded=params.is_recorded)
             writer = ReportWriter()
             loop = EngineLoop(engine, lambda: log.question.tell(*writer.packed(loop.take_reports())))
             started.set_result(loop)
