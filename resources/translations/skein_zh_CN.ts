@@ -12118,27 +12118,27 @@ accepted</source>
     <message>
         <source>Fork with the base</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>用基准模型分叉</translation>
     </message>
     <message>
         <source>Fork with the other</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>用另一个模型分叉</translation>
     </message>
     <message>
         <source>{model} goes on from before this token</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} 从此词元之前继续</translation>
     </message>
     <message>
         <source>Both would choose “{token}”.</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>两者都会选择“{token}”。</translation>
     </message>
     <message>
         <source>The base would choose “{base}”, the other “{other}”.</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>基准会选择“{base}”，另一个会选择“{other}”。</translation>
     </message>
     <message>
         <source>The key of {url} could not be stored in the keyring, so it is known only until Skein is closed. After that, add the engine again with its key.</source>
