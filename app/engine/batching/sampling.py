@@ -90,9 +90,6 @@ class Sampling:
     def _draw(self, seq: Sequence, row: int) -> Sampled | None:
         """The next token of one sequence. None: no valid one, so the sequence was ended."""
         was_waiting = seq.sampler.waits_for_trigger
-        if self._hash_of and seq.slot:
-            hashed = self._hash_of(row).to_bytes(4, "little")
-            self.hashes[seq.slot.seq_id] = self.hashes.get(seq.slot.seq_id, b"") + hashed
         began = time.thread_time()
         sampled = self._drawn(seq, row)
         seconds = time.thread_time() - began
@@ -100,6 +97,9 @@ class Sampling:
             self._scheduler.note_slow(seq, seconds)
         if sampled is None:
             return None
+        if self._hash_of and seq.slot:  # the sampler has just read the row
+            hashed = self._hash_of(row).to_bytes(4, "little")
+            self.hashes[seq.slot.seq_id] = self.hashes.get(seq.slot.seq_id, b"") + hashed
         if was_waiting and not seq.sampler.waits_for_trigger:
             self._answers.note_triggered(seq)
         self.sampled.append((seq, sampled[0]))
