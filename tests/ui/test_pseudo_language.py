@@ -264,7 +264,7 @@ async def test_the_rows_of_a_table_are_translated_and_have_room(
 ) -> None:
     window, jobs = pseudo_window.rows_window, pseudo_window._services.rows
     jobs.table, jobs.columns, jobs.added = Path("/1.csv"), ("1", "2"), ("3", "4")
-    jobs.counts, jobs.sharing = Counts(1000, 400, 2), Sharing(0.1, 0.9, "")
+    jobs.counts, jobs.sharing = Counts(1000, 400, 2), Sharing(0.1, 0.9, "", is_better=True)
     jobs.trouble = said("The answer is no number.")
     window.prompt.show_value("{1}")
     window.resize(window.minimumSize())
