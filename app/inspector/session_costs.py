@@ -24,6 +24,7 @@ from app.protocol.report import Ints, Lease, Section, SectionKind
 
 MAX_SHOWN = 200  # requests
 MAX_BACK = 8  # requests
+REST_OF_LINE = 64  # tokens of it that are looked at
 TAIL = 8  # tokens at the end of a prompt with which a template only asks for the answer
 MIN_TOLD, MIN_SHARE = 200, 0.1  # tokens in vain that are worth a sentence, and their share of all computed
 MEDIA_TEXT = b"<__media__>"  # of a picture or sound in a prompt's text
@@ -233,7 +234,8 @@ def _place(
     if part.section.kind is SectionKind.SYSTEM and bool(theirs) == bool(ours):
         start = part.section.start
         number = _text(lease.prompt_ids[:common], texts)[start:].count(b"\n")
-        both = (_text(one.prompt_ids, texts)[start:] for one in (before.prompt.lease, lease))
+        end = common + REST_OF_LINE
+        both = (_text(one.prompt_ids[:end], texts)[start:] for one in (before.prompt.lease, lease))
         return Place(Parting.LINE, number + 1, _held(*(text.split(b"\n")[number] for text in both)))
     if part.section.kind is SectionKind.TOOL or theirs != ours:
         is_order = theirs != ours and sorted(theirs) == sorted(ours)
