@@ -118,13 +118,17 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines.append(f"The likeliest token is the same for {found['same_choice']:.2%} of them.")
     if (part := found["first_parting"]) is not None:
         base, other = (found["tokens"][part][side]["choice"] for side in SIDES)
-        lines.append(f"They would part at token {part}: {base!r} and {other!r}.")
+        lines.append(f"They would part at token {part + 1:,}: “{_shown(base)}” and “{_shown(other)}”.")
     lines.append(f"\n{'token':>6} {'KL':>9} {'base: rank':>11} {'ln p':>8} {'other: rank':>11} {'ln p':>8}")
     told = (token for token in found["tokens"] if "kl" in token)
     for token in sorted(told, key=lambda token: -token["kl"])[:NUM_FARTHEST]:
         ranks = " ".join(f"{token[side]['rank']:11,} {token[side]['logprob']:8.3f}" for side in SIDES)
-        lines.append(f"{token['token']:6} {token['kl']:9.5f} {ranks}  {token['text']!r}")
+        lines.append(f"{token['token'] + 1:6} {token['kl']:9.5f} {ranks}  “{_shown(token['text'])}”")
     return lines
+
+
+def _shown(text: str) -> str:
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def _tell(text: str) -> None:

@@ -20,7 +20,7 @@ from app.look.figures import count, decimal, percent
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel, as_tooltip
+from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.table import RowTable
 from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.comparison import Compare, Comparison
@@ -35,8 +35,12 @@ WIDTHS = (230, 370)
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What was compared: `names` of both models, the answer and its tokens, if it was one."""
+    """What was compared: `names` of both models, the answer and its tokens, if it was one.
 
+    `loaded` is the model that the inspector showed then.
+    """
+
+    loaded: Path
     question: Compare
     names: tuple[str, str]
     source: AnswerSource | None
@@ -99,8 +103,10 @@ class ComparisonPanel(AnswerPanel):
     def show_answer(self, source: AnswerSource) -> None:
         if not self._has_engine:
             return
-        was_of_another = self._asked and self._asked.source and self._asked.source.turn is not source.turn
-        if was_of_another and self._progress is None:
+        asked, model = self._asked, self.recording.model
+        was_of_another = asked and asked.source and asked.source.turn is not source.turn
+        # After a fork with the other model, which is another engine, what was found is still wanted.
+        if asked and was_of_another and self._progress is None and model and model.path == asked.loaded:
             self._show_found(None)
         self.finder.show(source)
         self._show()
@@ -114,6 +120,7 @@ class ComparisonPanel(AnswerPanel):
         self.other.set_choices([*others, (FILE, tr("Choose a file…"))])
         if others and not self._has_picked:
             self.other.choose(others[0][0])
+            self._picked = self.other.value
 
     @Slot(float)
     def note_progress(self, progress: float) -> None:
@@ -140,7 +147,7 @@ class ComparisonPanel(AnswerPanel):
         """What was found stays: it is of two files, not of the engine."""
         super().reset()
         self.offer(self._models)
-        if self.isVisible() and not self._found:
+        if self.isVisible():
             self.shown.emit()  # the engine comes later than the chat
         self._show()
 
@@ -186,12 +193,15 @@ class ComparisonPanel(AnswerPanel):
 
     @Slot()
     def _on_picked(self) -> None:
-        self._has_picked = True
-        if self.other.value == FILE:
+        if self.other.value != FILE:
+            self._has_picked, self._picked = True, self.other.value
+        else:
+            self.other.choose(self._picked)  # until one is chosen
             choose_file(self, tr("Second model"), self._on_file_chosen, tr("Models (*.gguf)"))
 
     def _on_file_chosen(self, path: Path) -> None:
         self._files.append((str(path), path.stem))
+        self._has_picked, self._picked = True, str(path)
         self.offer(self._models)
         self.other.choose(str(path))
 
@@ -214,9 +224,10 @@ class ComparisonPanel(AnswerPanel):
         (base, base_name), (other, other_name) = reversed(pair) if self.reverse.isChecked() else pair
         loads, names = (LoadParams(base), LoadParams(other)), (base_name, other_name)
         if self.text.value == PASTED:
-            return _Asked(Compare(*loads, text=self.pasted.toPlainText()), names, None, tokens)
+            question = Compare(*loads, text=self.pasted.toPlainText())
+            return _Asked(model.path, question, names, None, tokens)
         question = Compare(*loads, token_ids=tokens.token_ids, first=tokens.num_prompt_tokens)
-        return _Asked(question, names, self.finder.source, tokens)
+        return _Asked(model.path, question, names, self.finder.source, tokens)
 
     @property
     def _can_start(self) -> bool:
@@ -261,7 +272,7 @@ class ComparisonPanel(AnswerPanel):
         self.rows.show(found)
         self.view.show_read(ReadText(found.pieces if found else ()))
         self.chart.show_comparison(found, None)
-        self.figures.setText(_figures(found) if found else "")
+        self.figures.setText(_figures(found, *self._asked.names) if found and self._asked else "")
         self._show()
 
     def _show(self) -> None:
@@ -287,7 +298,8 @@ class ComparisonPanel(AnswerPanel):
             self.head.show()
         for fork, name in zip(self.forks, asked.names if asked else ("", ""), strict=True):
             fork.setVisible(has_found and asked is not None and asked.source is not None)
-            fork.setEnabled(self._row is not None and bool(asked and asked.source and asked.source.turn))
+            is_open = bool(asked and asked.source and asked.source.turn and asked.source.chat_id in self.tabs)
+            fork.setEnabled(self._row is not None and is_open)
             fork.setToolTip(as_tooltip(tr("{model} goes on from before this token", model=name)))
 
     def _note(self) -> str:
@@ -305,10 +317,11 @@ class ComparisonPanel(AnswerPanel):
         return tr("The base would choose “{base}”, the other “{other}”.", base=base, other=other)
 
 
-def _figures(found: Comparison) -> str:
+def _figures(found: Comparison, base_name: str, other_name: str) -> str:
     base, other = found.perplexities
     told = tr(
-        "mean KL {mean}, 99% up to {most} · perplexity {base} → {other} · same choice at {same}",
+        "{names}: mean KL {mean}, 99% up to {most} · perplexity {base} → {other} · same choice at {same}",
+        names=one_line(f"{base_name} → {other_name}"),
         mean=decimal(found.mean_kl, 4),
         most=decimal(found.kl_quantile(0.99), 2),
         base=decimal(base, 3),

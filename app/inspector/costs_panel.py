@@ -38,6 +38,7 @@ from app.protocol.request import ROWS
 from app.system.files import replacing
 
 NOTHING = mark("No request yet. What chats and programs ask, and what that costs, is shown here.")
+NOT_TOLD = mark("The prompts are not in this recording, or not told by this engine.")
 REQUESTS = (
     Column("step", widest="9,999,999", is_number=True, is_muted=True),
     Column("prompt", widest="9,999,999", is_number=True),
@@ -119,7 +120,7 @@ class CostsPanel(DockPanel):
         follows = self.table.currentIndex().row() >= self.requests.num_rows() - 1
         self.advice.setText(advice_on(costs))
         self.advice.setVisible(bool(self.advice.text()))
-        self.message.setText(tr(NOTHING))
+        self.message.setText(tr(NOT_TOLD if self.recording.leases.entries else NOTHING))
         for part, is_shown in ((self.message, not costs), (self.sessions, costs), (self.export, costs)):
             part.setVisible(bool(is_shown))
         row = self.table.currentIndex().row()

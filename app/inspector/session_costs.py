@@ -25,10 +25,15 @@ from app.protocol.report import Ints, Lease, Section, SectionKind
 MAX_SHOWN = 200  # requests
 MAX_BACK = 8  # requests
 REST_OF_LINE = 64  # tokens of it that are looked at
-TAIL = 8  # tokens at the end of a prompt with which a template only asks for the answer
+SLACK = 8  # tokens more or less that a model's memory cannot be cut back to
 MIN_TOLD, MIN_SHARE = 200, 0.1  # tokens in vain that are worth a sentence, and their share of all computed
 MEDIA_TEXT = b"<__media__>"  # of a picture or sound in a prompt's text
 _TIME, _DATE = re.compile(rb"\d{1,2}:\d{2}"), re.compile(rb"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_CHANGING = {
+    _TIME: mark("the time of day"),
+    _DATE: mark("the date"),
+    re.compile(rb"^\W*(\d[\d.,:-]*|[\da-f]{8}[\da-f-]*)\W*$"): mark("a number that changes"),
+}
 
 
 class Parting(StrEnum):
@@ -36,10 +41,13 @@ class Parting(StrEnum):
 
     FIRST = "first request"
     GOES_ON = "goes on"
+    SAME = "the same again"
+    OTHER = "another question"  # the last message is another one
     NOT_HELD = "not cached any more"
     LINE = "changed line"  # of the system prompt, and what stands before it
     TOOLS_MOVED = "tools in another order"
     TOOLS = "other tools"
+    TOOL = "changed tool"
     MESSAGE = "changed message"
     UNKNOWN = "another prompt"
 
@@ -47,10 +55,13 @@ class Parting(StrEnum):
 _HEADS = {
     Parting.FIRST: mark("The first request"),
     Parting.GOES_ON: mark("Goes on where an earlier one ended"),
+    Parting.SAME: mark("The same prompt again"),
+    Parting.OTHER: mark("Another last message"),
     Parting.NOT_HELD: mark("Goes on, but was not cached any more: {what}"),
     Parting.LINE: mark("System prompt, line {line}: {what}"),
     Parting.TOOLS_MOVED: mark("The same tools came in another order"),
     Parting.TOOLS: mark("Other tools were offered"),
+    Parting.TOOL: mark("The tool {what} is described in other words"),
     Parting.MESSAGE: mark("An earlier message changed"),
     Parting.UNKNOWN: mark("Another prompt"),
 }
@@ -69,6 +80,7 @@ _ADVICE = {
         mark("Send them in the same order each time."),
     ),
     Parting.TOOLS: (mark("other tools were offered"), mark("Offer the same ones each time.")),
+    Parting.TOOL: (mark("the description of {what} changed"), mark("Keep it the same.")),
     Parting.MESSAGE: (mark("an earlier message changed"), mark("Add to the end of the chat instead.")),
 }
 _NEVER_CALLED = mark("{names}: described in {tokens} of each prompt, and never called. Offer fewer tools.")
@@ -82,10 +94,14 @@ SECTIONS = {
 
 
 class Part(NamedTuple):
-    """A section in tokens: `first` is the number of its first one in the prompt."""
+    """A section in tokens: `first` is the number of its first one in the prompt, `end` of that behind it.
+
+    What the template writes behind a message is one of its `num_tokens`.
+    """
 
     section: Section
     first: int
+    end: int
     num_tokens: int
     num_computed: int
 
@@ -115,7 +131,7 @@ class Cost:
 
 def session_of(lease: Lease) -> str:
     """Each program that asks over HTTP is one, each chat of the window another."""
-    return lease.caller or lease.chat_id
+    return lease.caller.strip() or lease.chat_id
 
 
 def costs_of(
@@ -214,21 +230,47 @@ def _cost(
     common, before = next(
         pair for pair in zip(reversed(commons), reversed(former), strict=True) if 2 * pair[0] >= max(commons)
     )
-    num_before = len(before.prompt.lease.prompt_bytes) // 4
-    if common < min(num_before, len(ours) // 4) - TAIL or _tools(parts) != _tools(before.parts):
-        again = min(num_before - common, lease.num_tokens_to_compute)
-        return Cost(entry.step, entry.what, parts, _place(before, lease, parts, common, texts), again)
-    if had < common - TAIL:
+    theirs = before.prompt.lease.prompt_bytes
+    if ours == theirs and had >= common - SLACK:
+        return Cost(entry.step, entry.what, parts, Place(Parting.SAME), 0)
+    if common < min(_asked_tokens(before.parts, theirs), _asked_tokens(parts, ours)):
+        place = _place(before, lease, parts, common, texts)
+        again = 0 if place.parting is Parting.OTHER else _num_again(before, lease, parts, common)
+        return Cost(entry.step, entry.what, parts, place, min(again, lease.num_tokens_to_compute))
+    if had < common - SLACK:
         place = Place(Parting.NOT_HELD, what=HEADS[lease.prefix_end])
         return Cost(entry.step, entry.what, parts, place, common - had)
     return Cost(entry.step, entry.what, parts, Place(Parting.GOES_ON), 0)
+
+
+def _asked_tokens(parts: Sequence[Part], prompt: bytes) -> int:
+    """Up to the end of its last message. Behind that a template only asks for the answer."""
+    return parts[-1].end if parts else len(prompt) // 4
+
+
+def _num_again(before: Cost, lease: Lease, parts: Sequence[Part], common: int) -> int:
+    """Tokens behind the parting that the earlier prompt had there, too."""
+
+    def tokens_of(prompt: bytes, part: Part) -> bytes:
+        return prompt[4 * part.first : 4 * (part.first + part.num_tokens)]
+
+    prompt = before.prompt.lease.prompt_bytes
+    theirs = {part.first: tokens_of(prompt, part) for part in before.parts}
+    had, again = set(theirs.values()), 0
+    for part in parts:
+        ours = tokens_of(lease.prompt_bytes, part)
+        if part.first > common and ours in had:
+            again += part.num_tokens
+        elif part.first <= common < part.first + part.num_tokens and part.first in theirs:
+            again += _common(ours[::-1], theirs[part.first][::-1])
+    return again
 
 
 def _place(
     before: Cost, lease: Lease, parts: Sequence[Part], common: int, texts: Mapping[int, bytes]
 ) -> Place:
     part = next((one for one in reversed(parts) if one.first <= common), None)
-    if part is None:
+    if part is None or not before.parts:
         return Place(Parting.UNKNOWN)
     theirs, ours = _tools(before.parts), _tools(parts)
     if part.section.kind is SectionKind.SYSTEM and bool(theirs) == bool(ours):
@@ -237,10 +279,11 @@ def _place(
         end = common + REST_OF_LINE
         both = (_text(one.prompt_ids[:end], texts)[start:] for one in (before.prompt.lease, lease))
         return Place(Parting.LINE, number + 1, _held(*(text.split(b"\n")[number] for text in both)))
-    if part.section.kind is SectionKind.TOOL or theirs != ours:
-        is_order = theirs != ours and sorted(theirs) == sorted(ours)
-        return Place(Parting.TOOLS_MOVED if is_order else Parting.TOOLS)
-    return Place(Parting.MESSAGE)
+    if theirs != ours:
+        return Place(Parting.TOOLS_MOVED if sorted(theirs) == sorted(ours) else Parting.TOOLS)
+    if part.section.kind is SectionKind.TOOL:
+        return Place(Parting.TOOL, what=part.section.name)
+    return Place(Parting.OTHER if before.parts[-1].first <= common else Parting.MESSAGE)
 
 
 def _tools(parts: Sequence[Part]) -> list[str]:
@@ -249,12 +292,13 @@ def _tools(parts: Sequence[Part]) -> list[str]:
 
 def _held(before: bytes, now: bytes) -> str:
     """What a line holds that changes."""
-    if _TIME.search(before) and _TIME.search(now):
-        return mark("the time of day")
-    if _DATE.search(before) and _DATE.search(now):
-        return mark("the date")
-    if re.sub(rb"[\da-f]", b"", before) == re.sub(rb"[\da-f]", b"", now):
-        return mark("a number that changes")
+    pairs = enumerate(zip(before, now, strict=False))
+    start = next((at for at, (one, other) in pairs if one != other), min(len(before), len(now)))
+    start -= len(re.split(rb"[\s\"'(<>]", now[:start])[-1])  # the whole word
+    words = [re.split(rb"[\s\"')<>]", line[start:], maxsplit=1)[0] for line in (before, now)]
+    for pattern, name in _CHANGING.items():
+        if all(map(pattern.search, words)):
+            return name
     return mark("a text that changes")
 
 
@@ -269,10 +313,13 @@ def _parts(lease: Lease, lengths: Ints) -> tuple[Part, ...]:
     if (num_bytes < 0).any():
         return ()
     starts = [section.start for section in lease.sections]
-    firsts = np.searchsorted(np.cumsum(num_bytes), starts, side="right").tolist()
+    behind = np.cumsum(num_bytes)
+    firsts = np.searchsorted(behind, starts, side="right").tolist()
+    ends = np.searchsorted(behind, [section.end for section in lease.sections]).tolist()
+    borders = pairwise([0, *firsts[1:], len(ids)])
     return tuple(
-        Part(section, first, end - first, max(end - max(first, had), 0))
-        for section, (first, end) in zip(lease.sections, pairwise([0, *firsts[1:], len(ids)]), strict=True)
+        Part(section, first, min(end + 1, border), border - first, max(border - max(first, had), 0))
+        for section, end, (first, border) in zip(lease.sections, ends, borders, strict=True)
     )
 
 

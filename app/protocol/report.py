@@ -33,13 +33,16 @@ class SectionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a prompt, from byte `start` of its text on, in UTF-8 as the template wrote it.
+    """A part of a prompt, from byte `start` of its text on, in UTF-8 as the template wrote it, up to `end`.
+
+    What the template writes behind it has no section of its own.
 
     `name` is the tool's that is described, or those of all that an answer called, by spaces.
     """
 
     kind: SectionKind
     start: int
+    end: int
     name: str = ""
 
 

@@ -5801,7 +5801,7 @@ rate</source>
     <message>
         <source>mean KL {mean}, 99% up to {most} · perplexity {base} → {other} · same choice at {same}</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation>平均 KL {mean}，99% 不超过 {most} · 困惑度 {base} → {other} · 选择相同 {same}</translation>
+        <translation type="vanished">平均 KL {mean}，99% 不超过 {most} · 困惑度 {base} → {other} · 选择相同 {same}</translation>
     </message>
     <message>
         <source>· they part at token {number}</source>
@@ -6066,6 +6066,16 @@ rate</source>
         <translation>当前时刻</translation>
     </message>
     <message>
+        <source>{names}: mean KL {mean}, 99% up to {most} · perplexity {base} → {other} · same choice at {same}</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>{names}：平均 KL {mean}，99% 不超过 {most} · 困惑度 {base} → {other} · 选择相同 {same}</translation>
+    </message>
+    <message>
+        <source>The prompts are not in this recording, or not told by this engine.</source>
+        <extracomment>app/inspector/costs_panel.py</extracomment>
+        <translation>此录制中没有提示词，或此引擎不提供。</translation>
+    </message>
+    <message>
         <source>the date</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
         <translation>日期</translation>
@@ -6074,6 +6084,31 @@ rate</source>
         <source>a number that changes</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
         <translation>变化的数字</translation>
+    </message>
+    <message>
+        <source>The same prompt again</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>同一个提示词</translation>
+    </message>
+    <message>
+        <source>Another last message</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>最后一条消息不同</translation>
+    </message>
+    <message>
+        <source>The tool {what} is described in other words</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>工具 {what} 的描述不同</translation>
+    </message>
+    <message>
+        <source>the description of {what} changed</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>{what} 的描述有变化</translation>
+    </message>
+    <message>
+        <source>Keep it the same.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>请保持不变。</translation>
     </message>
     <message>
         <source>a text that changes</source>

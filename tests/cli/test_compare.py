@@ -32,7 +32,7 @@ def test_the_table_has_the_figures_and_the_farthest_places(command, capfd) -> No
     assert lines[0].startswith(f"base   {command[0]}: perplexity ")
     assert lines[1].startswith(f"other  {command[1]}: perplexity ")
     assert lines[2].startswith("KL divergence of 24 tokens: mean ")
-    assert lines[4].startswith("They would part at token 3: ")
+    assert lines[4].startswith("They would part at token 4: ")
     columns = [line.split() for line in lines[7:]]
     assert len(columns) == 20
     divergences = [float(column[1]) for column in columns]

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
+from app.inspector import comparison_panel
 from app.inspector.answer_finder import AnswerSource
 from app.inspector.comparison_panel import PASTED, ComparisonPanel
 from app.inspector.comparison_view import KL, TOKEN
@@ -31,6 +32,7 @@ def panel(qtbot: QtBot) -> Iterator[ComparisonPanel]:
     qtbot.addWidget(panel)
     panel.resize(640, 420)
     panel.show()
+    panel.tabs = {"sums"}
     assert recording.model
     models = [("/models/a.gguf", "A", "else"), (OTHER, "Small · Q4_0", "fake")]
     panel.offer([(str(recording.model.path), "the loaded one", "fake"), *models])
@@ -85,7 +87,9 @@ def test_what_was_found_begins_where_they_part(panel: ComparisonPanel, asked: li
     panel.start.click()
     panel.take(found())
     assert panel.start.text() == "Compare"
-    assert panel.figures.text().startswith("mean KL 0.2500, 99% up to 0.88 · perplexity 2.000 → 2.639")
+    assert panel.figures.text().startswith(
+        "fake → Small · Q4_0: mean KL 0.2500, 99% up to 0.88 · perplexity 2.000 → 2.639"
+    )
     assert panel.figures.text().endswith("same choice at 60% · they part at token 3")
     assert panel.table.currentIndex().row() == 2
     assert panel.view.text == "He is 你 ten."
@@ -173,6 +177,27 @@ def test_what_was_found_outlives_the_engine_and_not_another_answer(
     panel.set_engine(False)
     assert panel.table.isVisible()
     assert panel.head.text() == "Ages"
+    panel.recording.start(model_info(path=Path("another.gguf")))
+    panel.set_engine(True)
+    panel.show_answer(AnswerSource("fork", "Fork", "It is.", object()))
+    assert panel.table.isVisible()
+    panel.recording.start(model_info())
     panel.set_engine(True)
     panel.show_answer(AnswerSource("other", "Other", "It is.", object()))
     assert not panel.table.isVisible()
+
+
+def test_a_chat_that_is_closed_cannot_be_forked(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    panel.start.click()
+    panel.tabs = ()
+    panel.take(found())
+    assert not panel.forks[0].isEnabled()
+
+
+def test_a_file_dialog_that_is_cancelled_leaves_the_choice(
+    panel: ComparisonPanel, asked: list[Compare], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison_panel, "choose_file", lambda *_arguments: None)
+    before = panel.other.value
+    panel.other._pick(comparison_panel.FILE)
+    assert panel.other.value == before

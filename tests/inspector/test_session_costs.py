@@ -22,7 +22,7 @@ Piece = tuple[str, str, str]  # kind, name, text
 def leased(*pieces: Piece, had: int = 0, prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT) -> LeasedPrompt:
     text, sections = b"", []
     for kind, name, piece in pieces:
-        sections.append(Section(KINDS[kind], len(text), name))
+        sections.append(Section(KINDS[kind], len(text), len(text) + len(piece.encode()), name))
         text += piece.encode()
     lease = Lease("r", "api-1", 0, 0, had, 0, 0, len(text) - had, prefix_end, caller=PROGRAM)
     prompt = LeasedPrompt(lease_of(lease, text, sections))
@@ -58,6 +58,8 @@ def test_a_session_that_goes_on_needs_no_advice():
         (("Today is 2026-11-29.", "Today is 2026-11-30."), "the date"),
         (("Request 7", "Request 8"), "a number that changes"),
         (("The mood is fine.", "The mood is foul."), "a text that changes"),
+        (("Open 08:00 to 17:00 for Anna", "Open 08:00 to 17:00 for Bert"), "a text that changes"),
+        (("The guest is bea.", "The guest is ed."), "a text that changes"),
     ],
 )
 def test_a_line_that_changes_is_named_with_what_it_holds(lines, what):
@@ -83,13 +85,45 @@ def test_tools_in_another_order_are_told_from_other_tools():
     assert "the tools came in another order. Send them in the same order each time." in advice_on(told[:2])
 
 
+def test_a_tool_that_is_described_in_other_words_is_named():
+    told = costs(
+        *(
+            leased(("S", "", "Be brief."), ("T", "read", f"read: at {one}"), ("U", "", LONG), had=9)
+            for one in "ab"
+        )
+    )
+    assert told[1].head == "The tool read is described in other words"
+    assert told[1].num_again == len(LONG)
+
+
+def test_questions_that_have_nothing_to_do_with_each_other_cost_nothing_in_vain():
+    told = costs(
+        leased(("S", "", "Sort this mail."), ("U", "", "It broke. " * 40)),
+        *(
+            leased(("S", "", "Sort this mail."), ("U", "", f"{one} " * 100), had=15)
+            for one in ("Thanks", "When?")
+        ),
+    )
+    assert [one.place.parting for one in told] == [Parting.FIRST, Parting.OTHER, Parting.OTHER]
+    assert [one.num_again for one in told] == [0, 0, 0]
+    assert advice_on(told) == ""
+
+
+def test_the_same_prompt_again_is_told_so():
+    pieces = (("S", "", LONG), ("U", "", "Hello"))
+    told = costs(leased(*pieces), leased(*pieces, had=len(LONG) + 4))
+    assert told[1].place.parting is Parting.SAME
+
+
 def test_an_edited_message_and_cells_that_were_given_up():
-    first = (("S", "", LONG), ("U", "", "Hello, you there, how is the day?"))
-    edited = (("S", "", LONG), ("U", "", "Something else, if you please, now"))
+    rest = (("A", "", "Fine. " * 40), ("U", "", "And now?"))
+    first = (("S", "", LONG), ("U", "", "Hello, you there, how is the day?"), *rest)
+    edited = (("S", "", LONG), ("U", "", "Something else, if you please, now"), *rest)
     told = costs(
         leased(*first), leased(*edited, had=len(LONG)), leased(*edited, prefix_end=PrefixEnd.EVICTED)
     )
     assert [one.place.parting for one in told] == [Parting.FIRST, Parting.MESSAGE, Parting.NOT_HELD]
+    assert told[1].num_again >= len(rest[0][2])
     assert "Its cells were freed" in told[2].head
     assert advice_on(told).endswith("their cells had been given up. Use a larger context or more slots.")
 
@@ -139,4 +173,4 @@ def test_an_empty_session_and_a_raw_prompt():
     (told,) = costs(LeasedPrompt(raw))
     assert told.parts == ()
     (_, other) = costs(LeasedPrompt(raw), LeasedPrompt(lease_of(raw, b"another raw prompt", [])))
-    assert other.place.parting in (Parting.UNKNOWN, Parting.GOES_ON)
+    assert other.place.parting is Parting.UNKNOWN

@@ -9,7 +9,7 @@ import pytest
 from app.engine.llama.loading import open_llama_backend
 from app.inspector.prefix_view import num_had
 from app.inspector.recording import Recording
-from app.inspector.session_costs import Parting, advice_on, costs_of
+from app.inspector.session_costs import Parting, advice_on, costs_of, session_of
 from app.protocol.load import LoadParams
 from app.system import paths
 from tests.api.conftest import serving
@@ -26,7 +26,8 @@ def tool(name: str) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, "description": description, "parameters": words}}
 
 
-TOOLS = [tool(name) for name in ("files", "letters", "notes")]
+NAMES = ("files", "letters", "notes", "photos", "songs", "maps", "books", "plans")
+TOOLS = [tool(name) for name in NAMES]
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Agent:
                 "max_tokens": 8,
             }
             if self.mixes:
-                body |= {"tools": TOOLS[turn % 3 :] + TOOLS[: turn % 3], "tool_choice": "none"}
+                body |= {"tools": TOOLS[turn:] + TOOLS[:turn], "tool_choice": "none"}
             status, answer = await served.post(
                 "/v1/chat/completions", body, headers={"User-Agent": self.name}
             )
@@ -73,7 +74,7 @@ async def test_causes_are_named_and_tokens_are_those_that_callers_were_told():
         pieces = await asyncio.wrap_future(written)
     texts = dict(zip(sorted(known), pieces, strict=True))
     found = {}
-    for session in dict.fromkeys(lease.caller for lease in prompts):
+    for session in dict.fromkeys(map(session_of, prompts)):
         costs = costs_of(recording.leases.entries, session, texts)
         name = next(name for name in cached if name in session)
         assert [num_had(cost.prompt.lease) for cost in costs] == cached[name]

@@ -23,21 +23,30 @@ KINDS = {
     Role.ASSISTANT: SectionKind.ANSWER,
     Role.TOOL: SectionKind.RESULT,
 }
+OWN_CHARS = 80  # longer than what a template writes before a message: a system prompt of its own
 ABOUT_CHARS = 24  # with which the description of a tool begins: some templates write no JSON
 
 
 def sections_of(text: str, messages: Iterable[Message], chat_params: ChatParams) -> tuple[Section, ...]:
     """In the order of `text`, as the template wrote it. What it rewrote belongs to the section before."""
     found = {section.start: section for section in (*_messages(text, messages), *_tools(text, chat_params))}
+    first = min(found, default=0)
+    if first > OWN_CHARS and found[first].kind is not SectionKind.SYSTEM:
+        found[0] = Section(SectionKind.SYSTEM, 0, first)  # the template's own
     sections, num_bytes = [], 0
     for before, start in pairwise((0, *sorted(found))):
-        num_bytes += len(text[before:start].encode("utf-8", "replace"))
-        sections.append(replace(found[start], start=num_bytes))
+        num_bytes += _num_bytes(text[before:start])
+        end = num_bytes + _num_bytes(text[start : found[start].end])
+        sections.append(replace(found[start], start=num_bytes, end=end))
     return tuple(sections)
 
 
+def _num_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
 def _messages(text: str, messages: Iterable[Message]) -> Iterator[Section]:
-    """Here and below, `start` counts characters."""
+    """Here and below, `start` and `end` count characters."""
     at = 0
     for message in messages:
         called = _called(message)
@@ -45,8 +54,8 @@ def _messages(text: str, messages: Iterable[Message]) -> Iterator[Section]:
         places = ((text.find(needle, at), needle) for needle in needles if needle)
         start, needle = next((one for one in places if one[0] >= 0), (-1, ""))
         if start >= 0:
-            yield Section(KINDS[message.role], start, " ".join(called))
             at = start + len(needle)
+            yield Section(KINDS[message.role], start, at, " ".join(called))
 
 
 def _called(message: Message) -> tuple[str, ...]:
@@ -67,4 +76,4 @@ def _tools(text: str, chat_params: ChatParams) -> Iterator[Section]:
             at = found.start() if found else text.find(about[:ABOUT_CHARS])
             if at >= 0:
                 start = max(text.rfind("\n", 0, at), text.rfind("}", 0, at)) + 1
-                yield Section(SectionKind.TOOL, start, name)
+                yield Section(SectionKind.TOOL, start, at, name)

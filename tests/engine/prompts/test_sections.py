@@ -49,6 +49,17 @@ def test_messages_and_tools_are_found_where_the_template_put_them(written):
     ]
 
 
+def test_a_long_text_before_the_first_message_is_the_templates_own_system_prompt():
+    own = "You are made by somebody, and you help people with their questions. " * 2
+    first, second = sections_of(f"{own}Hi", (Message(Role.USER, "Hi"),), ChatParams())
+    assert (first.kind, first.start, second.start, second.end) == (
+        SectionKind.SYSTEM,
+        0,
+        len(own),
+        len(own) + 2,
+    )
+
+
 def test_what_a_template_leaves_out_is_no_section():
     assert [
         one.start for one in sections_of("a c", (Message(Role.USER, one) for one in "abc"), ChatParams())
