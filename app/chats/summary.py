@@ -117,11 +117,13 @@ def from_json(stored: object) -> Summary | None:
     figures = {
         name: number_of(stored.get(name), 2**40) for name in ("created_at", "num_tokens", "num_replaced")
     }
-    notice, model = (str(stored.get(name) or "")[:MAX_WORDS_CHARS] for name in ("notice", "model"))
+    words = (value if isinstance(value := stored.get(name), str) else "" for name in ("notice", "model"))
+    notice, model = map(valid_unicode, words)
+    notice = from_text(notice)
     return Summary(
         valid_unicode(stored["text"][:MAX_CHARS]),
-        from_text(valid_unicode(notice)),
-        model=valid_unicode(model),
+        notice if len(notice) <= MAX_WORDS_CHARS else notice[:MAX_WORDS_CHARS],
+        model=model[:MAX_WORDS_CHARS],
         created_at=float(figures["created_at"]),
         num_tokens=int(figures["num_tokens"]),
         num_replaced=int(figures["num_replaced"]),

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.chats.attachment import PASSAGE, Attachment
@@ -185,6 +185,8 @@ def test_one_in_the_making_is_not_kept() -> None:
     assert from_json({}) is None
 
 
+@example({"text": "x", "notice": {"a": {"b" * 3000: None}}})
+@example({"text": "x", "notice": "{" + "x" * 3000})
 @given(NEARLY)
 def test_of_anything_else_only_what_is_right_is_taken(stored: object) -> None:
     found = from_json(stored)
