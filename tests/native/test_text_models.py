@@ -105,6 +105,7 @@ def test_a_child_that_others_keep_waiting_is_given_time(models, bert, monkeypatc
     models.embed(bert, ["text"])
     [child] = children()
     os.kill(child, signal.SIGSTOP)
+    os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOWAIT)  # until all its threads have stopped
     clock = Clock(child, step_s)
     monkeypatch.setattr(text_models, "STUCK_S", 0.01)
     monkeypatch.setattr(psutil, "Process", lambda _pid: clock)

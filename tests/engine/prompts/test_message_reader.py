@@ -323,6 +323,7 @@ def test_an_answer_that_ends_its_child_costs_no_other(layer, monkeypatch):
     first = other.read(answer[:half], is_last=False)
     hostile.read("<think>", is_last=False)
     os.kill(layer.pid, signal.SIGSTOP)  # as one that is busy for ever
+    os.waitid(os.P_PID, layer.pid, os.WSTOPPED | os.WNOWAIT)  # until all its threads have stopped
     with monkeypatch.context() as patched:
         patched.setattr(message_reader, "MAX_WALL_S", 0.1)
         with pytest.raises(RequestError, match="Parsing the answer"):
