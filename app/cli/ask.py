@@ -5,7 +5,6 @@ Several prompts are answered side by side in one context, and printed in the ord
 
 import argparse
 import json
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -43,9 +42,8 @@ def main(argv: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except BrokenPipeError:  # whoever reads has what it wanted
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at the end
-        return 128 + signal.SIGPIPE
+    except BrokenPipeError:
+        return headless.reader_gone()
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -30,19 +29,18 @@ def main(argv: Sequence[str]) -> int:
         base, other = (LoadParams(path, n_threads=options.threads) for path in (options.base, options.other))
         question = prepared(Compare(base, other, options.text, n_ctx=options.ctx), gpus())
         worker = Worker(CHILD, keeps_log=True, is_once=True)
-        found = _figures(compared(question, worker, lambda done: _tell(f"{done:.0%}")), options)
-        _tell("")
+        found = _figures(compared(question, worker, lambda done: headless.tell(f"{done:.0%}")), options)
+        headless.tell("")
         print(json.dumps(found, ensure_ascii=False) if options.json else "\n".join(_lines(found)), flush=True)
     except (EngineError, RequestError) as error:
-        _tell("")
+        headless.tell("")
         print(f"skein compare: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        _tell("")
+        headless.tell("")
         return 128 + signal.SIGINT
-    except BrokenPipeError:  # whoever reads has what it wanted
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at the end
-        return 128 + signal.SIGPIPE
+    except BrokenPipeError:
+        return headless.reader_gone()
     return 0
 
 
@@ -129,8 +127,3 @@ def _lines(found: dict[str, Any]) -> list[str]:
 
 def _shown(text: str) -> str:
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
-
-
-def _tell(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)

@@ -1,10 +1,12 @@
-"""What `skein ask` and `skein serve` share: the options for the model, and its engine without a window.
+"""What the commands of the terminal share: the options for the model, its engine without a window, progress.
 
 Settings made for the model in the window apply where the options say nothing. Knows no Qt.
 """
 
 import argparse
 import os
+import signal
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -222,6 +224,19 @@ def _known_path(path: Path, settings: Settings) -> Path:
     """The path by which the window's settings know the file."""
     place = os.path.realpath(path)
     return next((Path(name) for name in settings.models if os.path.realpath(name) == place), path)
+
+
+def tell(text: str) -> None:
+    """In the line that the next call replaces; nothing where nobody looks. Empty: the line is gone."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{text}\033[K")
+        sys.stderr.flush()
+
+
+def reader_gone() -> int:
+    """The exit code where whoever reads stdout has what it wanted."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at the end
+    return 128 + signal.SIGPIPE
 
 
 def at_least(least: int) -> Callable[[str], int]:

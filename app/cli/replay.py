@@ -72,14 +72,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _refuse(reason: str) -> int:
-    _tell("")
+    headless.tell("")
     print(f"skein replay: {reason}", file=sys.stderr)
     return CANNOT
-
-
-def _tell(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +157,7 @@ def _compare(recorded: Recorded, options: argparse.Namespace) -> int:
         for remark in _remarks(told, backend.model):
             print(f"skein replay: {remark}", file=sys.stderr)
         parted = _Again(backend).parted(recorded.stretches)
-    _tell("")
+    headless.tell("")
     answers = f"{num_rows:,} tokens of {len(recorded.answers):,} answers"
     if parted:
         first = min(parted, key=lambda row: (row.number, row.seq_id, row.position))
@@ -272,5 +267,5 @@ class _Again:
         self._backend.decode(batch)
         self._held += token_ids
         if (self._num_computed + number) // TELL_EVERY > self._num_computed // TELL_EVERY:
-            _tell(f"{self._num_computed + number:,} tokens computed")
+            headless.tell(f"{self._num_computed + number:,} tokens computed")
         self._num_computed += number

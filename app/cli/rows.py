@@ -40,9 +40,8 @@ def main(argv: Sequence[str]) -> int:
     except RequestError as error:
         return _refuse(str(error))
     except (OSError, sqlite3.Error) as error:
-        if isinstance(error, BrokenPipeError):  # whoever reads has what it wanted
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at the end
-            return 128 + signal.SIGPIPE
+        if isinstance(error, BrokenPipeError):
+            return headless.reader_gone()
         return _refuse(f"{error}. What was answered is kept: run the same command once that is mended.")
     except KeyboardInterrupt:
         _refuse("what was answered is kept. The same command goes on from there.")
@@ -50,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _refuse(reason: str) -> int:
-    _tell("")
+    headless.tell("")
     print(f"skein rows: {reason}", file=sys.stderr)
     return 1
 
@@ -132,7 +131,7 @@ def _work(options: argparse.Namespace) -> int:
     job = Job.claimed(paths.rows_dir(), settings, source)  # before a large model is loaded
     try:
         for num_rows in job.read(source):
-            _tell(f"{num_rows:,} rows read")
+            headless.tell(f"{num_rows:,} rows read")
         if advice := _advice(job):
             print(f"skein rows: {advice}", file=sys.stderr)
         if options.again:
@@ -234,12 +233,12 @@ class _Work:
             self._post()
         if time.monotonic() - self._told_at >= TELL_EVERY_S:
             self._told_at = time.monotonic()
-            _tell(self._progress())
+            headless.tell(self._progress())
 
     def print_statistics(self) -> None:
         runner, seconds = self._runner, time.monotonic() - self._began_at
         rate = 60 * (self._num_ended - self._num_before) / seconds
-        _tell("")
+        headless.tell("")
         print(
             f"Prompts: {runner.num_computed_tokens:,} of {runner.num_prompt_tokens:,} tokens computed, "
             f"{runner.num_shared_tokens:,} once for all rows. {seconds:.1f} s, {rate:,.1f} rows a minute.",
@@ -279,8 +278,3 @@ class _Stdout:
                 sys.stdout.write(self._line(self._job.record(row)))
                 self._next += 1
         sys.stdout.flush()
-
-
-def _tell(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
