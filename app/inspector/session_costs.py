@@ -223,9 +223,9 @@ def _cost(
 ) -> Cost:
     lease, had = entry.what.lease, num_had(entry.what.lease)
     ours = lease.prompt_bytes
-    commons = [_common(one.prompt.lease.prompt_bytes, ours) for one in former]
     if not former:
         return Cost(entry.step, entry.what, parts, Place(Parting.FIRST), 0)
+    commons = [_common(one.prompt.lease.prompt_bytes, ours) for one in former]
     # The last one that is of the same talk: an agent's helpers, which begin otherwise, ask in between.
     common, before = next(
         pair for pair in zip(reversed(commons), reversed(former), strict=True) if 2 * pair[0] >= max(commons)
