@@ -208,7 +208,7 @@ def _remarks(told: ModelInfo, model: ModelInfo) -> Iterable[str]:
         before, now = getattr(told.library, name), getattr(model.library, name)
         if before != now:
             yield f"it was recorded with another llama.cpp ({name}: {before}; here {now})."
-    if not (told.is_same_alone and model.is_same_alone) or model.has_states:
+    if not (told.is_same_alone and model.is_same_alone):
         yield (
             "with this model, loaded like this, the logits of an answer also depend on what is computed "
             "beside it. Last bits may differ without a fault."

@@ -21,17 +21,14 @@ from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.sampler import LlamaSampler
 from app.engine.llama.weights import has_patches
-from app.protocol.load import KvType, LoadParams
+from app.protocol.load import LoadParams
 
-IS_SAME_ALONE = has_patches()  # a row's numbers, alone and among others
-# Of a standard deviation of the row's logits: what the place of cells and the company in a batch may change.
-# A key that is rounded to few bits may be rounded the other way. Without the patches attention sums in half
-# precision, in the order of the cells; a token that is missing changes most rows by 0.1 to 1.3.
-NOISE = {KvType.F16: 0.005, KvType.BF16: 0.03} if IS_SAME_ALONE else {KvType.F16: 0.06, KvType.BF16: 0.06}
-NOISE_OF_FEW_BITS = 0.1
+# A row's numbers are the same, to the last bit, alone and among others. Without the patches, or with other
+# kernels, attention sums in the order of the cells, and a close choice among experts may tip. Then this is
+# of a standard deviation of the row's logits; a token that is missing changes most rows by 0.1 to 1.3.
+IS_SAME_ALONE = has_patches() and b"AVX2 = 1" in lib.llama_print_system_info()
+NOISE = 0.0 if IS_SAME_ALONE else 0.1
 ROWS_ALONE = 32
-# The number of rows in a step changes the last bits, and a row that chooses among experts may be near a tie.
-OTHER_ROWS_ALONE = 1, 5, 16
 
 Logits = npt.NDArray[np.float32]
 Tokens = tuple[int, ...]
@@ -43,10 +40,10 @@ class Comparison:
     worst: float = 0.0  # in standard deviations
     wrong: list[float] = field(default_factory=list)  # of each wrong row
 
-    def add(self, distances: list[float], noise: float) -> None:
+    def add(self, distances: list[float]) -> None:
         self.num_rows += len(distances)
         self.worst = max(self.worst, *distances)
-        self.wrong += [off for off in distances if not off <= noise]
+        self.wrong += [off for off in distances if not off <= NOISE]
 
 
 class Recorder:
@@ -86,26 +83,14 @@ class _RecordedSampler:
 
 def compare(sampled: dict[Tokens, list[Logits]], params: LoadParams) -> Comparison:
     """Each row with that behind the same tokens in a sequence of their own."""
-    noise = NOISE.get(params.type_k, NOISE_OF_FEW_BITS)
     found, left = Comparison(), sampled.copy()
     n_ctx = max(2048, *map(len, sampled))
     alone = replace(params, n_ctx=n_ctx, n_seq_max=ROWS_ALONE, n_batch=ROWS_ALONE, n_ubatch=0)
     with open_llama_backend(replace(alone, isolated=False, draft_model=None)) as backend:
         for token_ids in _longest(list(sampled)):
             lengths = [number for number in range(1, len(token_ids) + 1) if token_ids[:number] in left]
-            offs = {
-                number: _distances(left[token_ids[:number]], expected)
-                for number, expected in logits_alone(backend, token_ids, lengths)
-            }
-            for number in lengths:
-                for num_rows in OTHER_ROWS_ALONE:
-                    if max(offs[number]) <= noise:
-                        break
-                    _, expected = next(logits_alone(backend, token_ids, [number], num_rows))
-                    again = _distances(left[token_ids[:number]], expected)
-                    offs[number] = list(map(min, offs[number], again))
-                found.add(offs[number], noise)
-                del left[token_ids[:number]]
+            for number, expected in logits_alone(backend, token_ids, lengths):
+                found.add(_distances(left.pop(token_ids[:number]), expected))
     return found
 
 
@@ -115,15 +100,12 @@ def _distances(sampled: list[Logits], expected: Logits) -> list[float]:
 
 
 def logits_alone(
-    backend: LlamaBackend, token_ids: Tokens, lengths: Sequence[int], num_rows: int = ROWS_ALONE
+    backend: LlamaBackend, token_ids: Tokens, lengths: Sequence[int]
 ) -> Iterator[tuple[int, Logits]]:
-    """The logits behind beginnings of `token_ids` of these lengths, in order. A view each.
-
-    In steps of `num_rows`.
-    """
+    """The logits behind beginnings of `token_ids` of these lengths, in order. A view each."""
     backend.truncate(0, 0)
-    for start in range(0, len(token_ids), num_rows):
-        part = token_ids[start : start + num_rows]
+    for start in range(0, len(token_ids), ROWS_ALONE):
+        part = token_ids[start : start + ROWS_ALONE]
         batch = Batch(ROWS_ALONE)
         for row, token_id in enumerate(part):
             batch.token_ids[row], batch.positions[row] = token_id, start + row

@@ -67,6 +67,14 @@ class Chats:
         asked = [self._next_turn(name) for name in names]
         self._note(asked, run(self.engine, *asked))
 
+    def ask_long(self, name, num_tokens):
+        self._token_ids[name] = tuple(self._random.randrange(256) for _ in range(num_tokens))
+        self.ask(name)
+
+    def fork(self, name, new):
+        assert self.engine.slots.fork(name, new)
+        self._token_ids[new] = self._token_ids[name]
+
     def break_off(self, place, *names):
         """The same, but the first decode ends after so many nodes."""
         asked = [self._next_turn(name) for name in names]
@@ -137,6 +145,20 @@ def test_what_is_kept_for_the_next_start_was_not_spoilt(tmp_path, params, place)
         chats.break_off(place, "ann", "cat")
         chats.restart()
         chats.ask(*CHATS)
+        chats.engine.close()
+        assert_as_alone(chats, params)
+
+
+def test_chats_that_no_longer_share_their_beginning_need_not_fit(models):
+    """Each is put back by itself. llama.cpp takes any number of tokens where a model has states alone."""
+    params = LoadParams(models.path_of("mamba2"), n_ctx=256, n_seq_max=3, n_batch=64, n_threads=1)
+    with open_llama_backend(params) as backend:
+        chats = Chats(backend)
+        chats.ask_long("ann", 150)
+        chats.fork("ann", "bob")
+        asked = chats.break_off(20, "cat")
+        chats.finish(asked)
+        chats.ask("bob")
         chats.engine.close()
         assert_as_alone(chats, params)
 

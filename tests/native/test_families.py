@@ -21,6 +21,7 @@ from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Overflow
 from tests.driver import ask, next_turn, request, run
 from tests.effort import EFFORT
+from tests.native.oracle import NOISE
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 pytestmark = pytest.mark.native
@@ -28,7 +29,6 @@ pytestmark = pytest.mark.native
 PLAIN = ["llama", "qwen3", "qwen3moe"] if EFFORT > 1 else ["llama"]
 FAMILIES = [*PLAIN, "qwen2vl", "gemma3", "gpt-oss", "lfm2", "qwen35", "mamba"]
 TEXTS = ["first chat", "second chat, which is longer than the window of the sliding one", "third"]
-NOISE = 0.02  # what the place of cells and the company in a batch do to a logit, ten times over
 DOCUMENT = "A document that several chats begin with, and that is longer than a window of thirty-two tokens. "
 
 

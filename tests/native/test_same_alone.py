@@ -28,8 +28,7 @@ from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.skipif(not IS_SAME_ALONE, reason="llama.cpp lacks the patches"),
-    pytest.mark.skipif(b"AVX2 = 1" not in lib.llama_print_system_info(), reason="the patches are for x86"),
+    pytest.mark.skipif(not IS_SAME_ALONE, reason="no patches, or not on x86"),
 ]
 
 SHAPE = Shape(n_embd=256, n_ffn=512, n_head=4, n_head_kv=2, head_dim=64)
@@ -150,7 +149,13 @@ def test_as_a_branch(backend, alone):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"n_threads": 3}, {"n_threads": 1, "type_k": KvType.Q8_0, "type_v": KvType.Q8_0}], ids=str
+    "changes",
+    [
+        {"n_threads": 3},
+        {"n_threads": 1, "type_k": KvType.Q8_0, "type_v": KvType.Q8_0},
+        {"n_threads": 1, "isolated": True},
+    ],
+    ids=str,
 )
 def test_with_other_threads_and_another_cache(changes, tmp_path):
     path = written(tmp_path, "qwen3", "Q4_K_M")
@@ -205,7 +210,6 @@ def test_a_model_says_that_it_is_not_so(tmp_path):
     path = written(tmp_path, "llama", "Q4_0")
     others = [
         LoadParams(written(tmp_path, "llama", "Q3_K_M"), n_ctx=512),
-        LoadParams(path, n_ctx=512, isolated=True),
         LoadParams(path, n_ctx=512, flash_attention=FlashAttention.OFF),
     ]
     for params in others:
@@ -223,3 +227,18 @@ def test_other_kinds_of_memory_and_experts(kind, ftype, tmp_path):
         for num_rows in (7, 64):
             test_in_chunks(backend, alone, num_rows)
         test_among_others(backend, alone, NUM_OTHERS)
+
+
+@pytest.mark.parametrize("family", ["falcon-h1", "nemotron_h", "qwen35"])
+def test_few_rows_of_more_cells(family, models):
+    """The room for the positions of cells must grow where that for the mask need not."""
+    params = LoadParams(
+        models.path_of(family), n_ctx=1024, n_seq_max=3, n_batch=160, n_ubatch=160, n_threads=1
+    )
+    with open_llama_backend(params) as backend:
+        alone = computed(backend, 0, 0, 213, 1)
+        backend.truncate(0, 0)
+        step(backend, (0, 0, tokens(0, 117)), (1, 0, tokens(1, 6)), (2, 0, tokens(2, 17)))
+        step(backend, (0, 117, tokens(0, 181)[117:]), (2, 17, tokens(2, 49)[17:]))
+        found = step(backend, (0, 181, tokens(0, 213)[181:]), (2, 49, tokens(2, 50)[49:]))
+    check({212: found[0]}, alone)

@@ -240,6 +240,8 @@ class SlotMemory:
     def _put_back(self, slot: Slot, state: State) -> bool:
         """Where its last checkpoint is. False: there is no room, now that no cell is shared."""
         num_tokens, checkpoint = max(slot.checkpoints.items(), key=itemgetter(0))
+        if num_tokens > self.cells.num_free:  # a library without cells would take it
+            return False
         is_restored = self._backend.restore_state(slot.seq_id, state)
         end, last = _end(slot, num_tokens)
         if not (is_restored and self._backend.roll_back(slot.seq_id, checkpoint, end, last)):

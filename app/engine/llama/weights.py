@@ -157,6 +157,6 @@ def is_same_alone(lines: Iterable[str], library: LibraryInfo, params: LoadParams
     """
     weights = {match[1] for line in lines if (match := WEIGHTS_LINE.match(line))}
     is_by_our_kernels = has_patches() and "AVX2" in library.features and not library.gpus
-    is_as_tested = not (params.workers or params.adapters or params.isolated)
+    is_as_tested = not (params.workers or params.adapters)
     has_attention = params.flash_attention is not FlashAttention.OFF
     return bool(weights) and weights <= WEIGHTS and is_by_our_kernels and is_as_tested and has_attention
