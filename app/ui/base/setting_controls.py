@@ -11,11 +11,11 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDoubleSpinBox,
     QLineEdit,
-    QPushButton,
     QSpinBox,
     QWidget,
 )
 
+from app.look.buttons import PlainButton
 from app.look.file_dialog import choose_folder
 from app.look.fonts import tabular
 from app.look.icons import paint_icon
@@ -317,18 +317,17 @@ class ShortText(QLineEdit):
             self.value_chosen.emit(text)
 
 
-class FolderControl(QPushButton):
+class FolderControl(PlainButton):
     """Shows the folder's name, and lets choose another one. `usual` is the one that None means."""
 
     value_chosen = Signal(object)
     is_wide = False
 
     def __init__(self, usual: Callable[[], Path], title: str, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__("", parent)
         self._usual = usual
         self._title = title
         self._folder = Path()
-        self.setAutoDefault(False)
         self.setFixedWidth(COMBO_WIDTH)
         self.clicked.connect(self._ask)
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.look.buttons import IconLabel
+from app.look.buttons import IconLabel, PlainButton
 from app.look.figures import count, data_size, num_params
 from app.look.layouts import STRETCH, TOP, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading
@@ -38,7 +38,7 @@ class LibraryDetails(QWidget):
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.facts = QGridLayout()
         self.open_button, self.settings_button, self.reveal_button, self.trash_button = self.buttons = [
-            QPushButton(label, self, autoDefault=False)
+            PlainButton(label, self)
             for label in (tr("&Open"), tr("&Settings…"), tr("Sho&w in folder"), tr("Move to &trash"))
         ]
         self._lay_out()
