@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from app.inspector.chat_names import PROBE_ID, READING_ID
 from app.inspector.prefix_view import HEADS, num_had, num_prompt_tokens
 from app.inspector.recording import LAST_TEXT, JournalEntry, LeasedPrompt
 from app.look.figures import tokens
@@ -130,7 +131,12 @@ class Cost:
 
 
 def session_of(lease: Lease) -> str:
-    """Each program that asks over HTTP is one, each chat of the window another."""
+    """Each program that asks over HTTP is one, each chat of the window another.
+
+    Empty where nobody has asked: what was read ahead, and what the inspector itself computes.
+    """
+    if lease.is_ahead or not lease.prompt_bytes or lease.chat_id.startswith((PROBE_ID, READING_ID)):
+        return ""
     return lease.caller.strip() or lease.chat_id
 
 
@@ -138,8 +144,7 @@ def costs_of(
     entries: Iterable[JournalEntry[LeasedPrompt]], session: str, texts: Mapping[int, bytes]
 ) -> tuple[Cost, ...]:
     """Its requests in their order. `texts` are those of all their tokens."""
-    its = [entry for entry in entries if session_of(entry.what.lease) == session]
-    asked = [one for one in its if one.what.lease.prompt_bytes and not one.what.lease.is_ahead][-MAX_SHOWN:]
+    asked = [one for one in entries if session_of(one.what.lease) == session][-MAX_SHOWN:] if session else []
     ids = (np.frombuffer(one.what.lease.prompt_bytes, np.int32) for one in asked)
     lengths = _lengths(texts, max((int(one.max()) for one in ids), default=0))
     costs: list[Cost] = []

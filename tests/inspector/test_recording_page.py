@@ -313,8 +313,9 @@ globalThis.document = { getElementById: () => ({ textContent: packed }) };
 const [Recording, unpacked, plural] = new Function(script + "; return [Recording, unpacked, plural];")();
 unpacked().then(lines => {
   const it = new Recording(lines), last = it.outputs.get("request 3").at(-1)[1];
+  const texts = [last.text, it.textOf([4, 9]), it.name("chat 9"), plural(1, "step")];
   const counts = [it.numSteps, it.length, it.numRows, it.chats.size, it.events.length];
-  console.log(JSON.stringify([...counts, last.text, it.textOf([4, 9]), it.name("chat 9"), plural(1, "step")]));
+  console.log(JSON.stringify([...counts, ...texts]));
 });
 """
 
