@@ -21,6 +21,7 @@ from app.inspector.prefix_view import HEADS, num_had, num_prompt_tokens
 from app.inspector.recording import LAST_TEXT, JournalEntry, LeasedPrompt
 from app.look.figures import tokens
 from app.look.words import mark, tr
+from app.protocol.output import CHANGES
 from app.protocol.report import Ints, Lease, Section, SectionKind
 
 MAX_SHOWN = 200  # requests
@@ -232,9 +233,11 @@ def _cost(
         return Cost(entry.step, entry.what, parts, Place(Parting.FIRST), 0)
     commons = [_common(one.prompt.lease.prompt_bytes, ours) for one in former]
     # The last one that is of the same talk: an agent's helpers, which begin otherwise, ask in between.
-    common, before = next(
-        pair for pair in zip(reversed(commons), reversed(former), strict=True) if 2 * pair[0] >= max(commons)
-    )
+    pairs = [*zip(commons, former, strict=True)][::-1]
+    common, before = next(pair for pair in pairs if 2 * pair[0] >= max(commons))
+    if had < common - SLACK and lease.prefix_end in CHANGES:  # by what its chat asked in between
+        its = (pair for pair in pairs if pair[1].prompt.lease.chat_id == lease.chat_id)
+        common, before = next(its, (common, before))
     theirs = before.prompt.lease.prompt_bytes
     if ours == theirs and had >= common - SLACK:
         return Cost(entry.step, entry.what, parts, Place(Parting.SAME), 0)

@@ -85,6 +85,17 @@ def test_tools_in_another_order_are_told_from_other_tools():
     assert "the tools came in another order. Send them in the same order each time." in advice_on(told[:2])
 
 
+def test_an_order_that_comes_back_is_not_what_took_its_cells():
+    orders = ["read", "write"], ["write", "read"], ["read", "write"]
+    prompts = [
+        leased(("S", "", LONG), *map(tool, one), had=len(LONG), prefix_end=PrefixEnd.TOOLS) for one in orders
+    ]
+    told = costs(*prompts)
+    assert [one.place.parting for one in told] == [Parting.FIRST, Parting.TOOLS_MOVED, Parting.TOOLS_MOVED]
+    assert told[2].num_again > 0
+    assert "Send them in the same order each time." in advice_on(told)
+
+
 def test_a_tool_that_is_described_in_other_words_is_named():
     told = costs(
         *(
