@@ -263,14 +263,18 @@ def _num_again(before: Cost, lease: Lease, parts: Sequence[Part], common: int) -
         return prompt[4 * part.first : 4 * (part.first + part.num_tokens)]
 
     prompt = before.prompt.lease.prompt_bytes
-    theirs = {part.first: tokens_of(prompt, part) for part in before.parts}
-    had, again = set(theirs.values()), 0
+    theirs = {part.first: part for part in before.parts}
+    had, again = {tokens_of(prompt, part) for part in before.parts}, 0
+    tools = {part.section.name: tokens_of(prompt, part) for part in before.parts if _is_tool(part)}
     for part in parts:
-        ours = tokens_of(lease.prompt_bytes, part)
+        ours, former = tokens_of(lease.prompt_bytes, part), theirs.get(part.first)
+        num_behind = part.first + part.num_tokens - common
         if part.first > common and ours in had:
             again += part.num_tokens
-        elif part.first <= common < part.first + part.num_tokens and part.first in theirs:
-            again += _common(ours[::-1], theirs[part.first][::-1])
+        elif part.first <= common and former and former.section.name == part.section.name:
+            again += _common(ours[::-1], tokens_of(prompt, former)[::-1]) if num_behind > 0 else 0
+        elif _is_tool(part):  # behind the last one stands more than behind others
+            again += max(0, min(num_behind, _common(ours, tools.get(part.section.name, b""))))
     return again
 
 
@@ -295,7 +299,11 @@ def _place(
 
 
 def _tools(parts: Sequence[Part]) -> list[str]:
-    return [part.section.name for part in parts if part.section.kind is SectionKind.TOOL]
+    return [part.section.name for part in parts if _is_tool(part)]
+
+
+def _is_tool(part: Part) -> bool:
+    return part.section.kind is SectionKind.TOOL
 
 
 def _held(before: bytes, now: bytes) -> str:

@@ -86,13 +86,23 @@ def test_tools_in_another_order_are_told_from_other_tools():
 
 
 def test_an_order_that_comes_back_is_not_what_took_its_cells():
+    """Behind the last tool the template has more to say."""
     orders = ["read", "write"], ["write", "read"], ["read", "write"]
-    prompts = [
-        leased(("S", "", LONG), *map(tool, one), had=len(LONG), prefix_end=PrefixEnd.TOOLS) for one in orders
-    ]
-    told = costs(*prompts)
+    told = costs(
+        *(
+            leased(
+                ("S", "", LONG),
+                tool(first),
+                ("T", last, f"{tool(last)[2]} Call them as you like."),
+                ("U", "", "Hello, what is in the file?"),
+                had=len(LONG),
+                prefix_end=PrefixEnd.TOOLS,
+            )
+            for first, last in orders
+        )
+    )
     assert [one.place.parting for one in told] == [Parting.FIRST, Parting.TOOLS_MOVED, Parting.TOOLS_MOVED]
-    assert told[2].num_again > 0
+    assert told[2].prompt.num_computed - len(" Call them as you like.") == told[2].num_again
     assert "Send them in the same order each time." in advice_on(told)
 
 
