@@ -99,10 +99,6 @@ class Workspace(QObject):
         return self._row.current
 
     @property
-    def front_chat_id(self) -> str:
-        return self.current.chat.id if self.current else ""
-
-    @property
     def shown(self) -> tuple[ChatSession, ...]:
         """From left to right: the current one, and perhaps one beside it."""
         return self._row.shown

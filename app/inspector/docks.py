@@ -68,16 +68,9 @@ class InspectorDocks(QObject):
     explained = Signal(str)  # the title of a panel, in English: show it in the guide
     made = Signal(object)  # a DockPanel that was not made at the start
 
-    def __init__(
-        self,
-        window: QMainWindow,
-        rows: Rows,
-        media: MediaFiles | None = None,
-        front: Callable[[], str] = str,
-    ) -> None:
-        """`front` tells the chat_id of the tab in front, if any."""
+    def __init__(self, window: QMainWindow, rows: Rows, media: MediaFiles | None = None) -> None:
         super().__init__(window)
-        self._front = front
+        self.front: Callable[[], str] = str  # the chat_id of the tab in front, if any
         self._pictures = Pictures(media, self)
         self.address = ""  # of the engine that is shown, or was before a file
         self._recordings = {"": Recording()}  # the live ones, by engine: they continue while a file is shown
@@ -348,7 +341,7 @@ class InspectorDocks(QObject):
     def _new_panel(self, kind: type[DockPanel] | Later) -> DockPanel:
         recording = self.shown
         panel = kind.load()(recording) if isinstance(kind, Later) else kind(recording)
-        panel.tabs, panel.front = self._tabs, self._front
+        panel.tabs, panel.front = self._tabs, self.front
         panel.set_pictures(self._pictures)
         panel.set_titles(self._titles_of(recording))
         panel.chat_activated.connect(self.chat_activated)
