@@ -50,8 +50,10 @@ def main(argv: Sequence[str]) -> int:
         return _compare(recorded, options)
     except EngineError as error:
         return _refuse(headless.reason_of(error))
-    except (CannotReplayError, RecordingFileError, OSError) as error:
+    except (CannotReplayError, RecordingFileError) as error:
         return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"{error.filename} could not be read: {error.strerror}.")
     except KeyboardInterrupt:
         _refuse("ended before all was computed.")
         return 128 + signal.SIGINT
@@ -186,7 +188,7 @@ def _params(told: ModelInfo, loaded_as: LoadParams, options: argparse.Namespace)
             return path
         raise CannotReplayError(f"{name} was not found. Put it beside the recording, or name it by --model.")
 
-    path = options.model or found(told.path.name)
+    path = found(str(options.model or told.path.name))
     if file_digest(path) != told.digest:
         raise CannotReplayError(f"{path.name} is not the file that was recorded, {told.path.name}.")
     return replace(

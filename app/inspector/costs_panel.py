@@ -65,6 +65,7 @@ class CostsPanel(DockPanel):
         super().__init__(recording, parent)
         self.sessions = SelectButton(tr("Program or chat"), self)
         self.sessions.changed.connect(self._show)
+        self.sessions.picked.connect(self._on_picked)
         self.export = bar_button(tr("Export…"), tr("Save all this as JSON"), self, self._choose_file)
         self.advice = PlainLabel(parent=self, wraps=True)
         self.requests = _Requests(REQUESTS, self)
@@ -75,6 +76,7 @@ class CostsPanel(DockPanel):
         told = vbox(self.advice, self.message, margins=(12, 4, 12, 4))
         vbox(bar, told, (self.table, 3), (sections, 2), on=self, spacing=4)
         self._num_seen, self._num_asked = (0, 0), 0
+        self._wanted = ""  # the session that was chosen here or in another panel
         self.setFocusProxy(self.table)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
         self.reset()
@@ -89,13 +91,15 @@ class CostsPanel(DockPanel):
             self.ask_for_texts(set().union(*(entry.what.lease.prompt_ids for entry in new)))
             titles = dict(self.recording.titles) | dict(self.titles)
             leases = (entry.what.lease for entry in self.recording.leases.entries)
-            sessions = {session_of(one): one.chat_id for one in leases if one.prompt_bytes}
+            sessions = {session: one.chat_id for one in leases if (session := session_of(one))}
+            chosen = (self._wanted, self.sessions.value, self.front())
             self.sessions.set_choices(
                 [
                     (session, chat_name(chat_id, titles) if session in (chat_id, ROWS) else session)
                     for session, chat_id in sessions.items()
                 ]
             )
+            self.sessions.choose(next((one for one in chosen if one in sessions), None))
             self._show()
         self.requests.redraw(COMPUTED, TIME)
 
@@ -109,9 +113,15 @@ class CostsPanel(DockPanel):
         super().set_titles(titles)
 
     def select_sequence(self, seq_id: int) -> None:
-        leases = (entry.what.lease for entry in reversed(self.recording.leases.entries))
-        if lease := next((one for one in leases if one.seq_id == seq_id and one.prompt_bytes), None):
-            self.sessions.choose(session_of(lease))
+        """Its newest request."""
+        leases = [one.what.lease for one in self.recording.leases.entries if one.what.lease.seq_id == seq_id]
+        if sessions := [session for one in leases if (session := session_of(one))]:
+            self.sessions.choose(sessions[-1])
+            self._wanted = sessions[-1]
+
+    @Slot()
+    def _on_picked(self) -> None:
+        self._wanted = str(self.sessions.value)
 
     @Slot()
     def _show(self) -> None:

@@ -90,6 +90,7 @@ class DockPanel(QWidget):
         self.recording = recording
         self.titles: Mapping[str, str] = {}
         self.tabs: Collection[str] = ()  # chat_ids of chats with a tab; chats of the API have none
+        self.front: Callable[[], str] = str  # the chat_id of the tab in front
         self.message = PlainLabel(parent=self, tone="muted", wraps=True)  # why it is empty
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.hide()

@@ -70,6 +70,7 @@ class InspectorDocks(QObject):
 
     def __init__(self, window: QMainWindow, rows: Rows, media: MediaFiles | None = None) -> None:
         super().__init__(window)
+        self.front: Callable[[], str] = str  # the chat_id of the tab in front, if any
         self._pictures = Pictures(media, self)
         self.address = ""  # of the engine that is shown, or was before a file
         self._recordings = {"": Recording()}  # the live ones, by engine: they continue while a file is shown
@@ -340,7 +341,7 @@ class InspectorDocks(QObject):
     def _new_panel(self, kind: type[DockPanel] | Later) -> DockPanel:
         recording = self.shown
         panel = kind.load()(recording) if isinstance(kind, Later) else kind(recording)
-        panel.tabs = self._tabs
+        panel.tabs, panel.front = self._tabs, self.front
         panel.set_pictures(self._pictures)
         panel.set_titles(self._titles_of(recording))
         panel.chat_activated.connect(self.chat_activated)

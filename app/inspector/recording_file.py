@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -22,7 +21,7 @@ from app.inspector.event_words import words
 from app.inspector.recording import LAST_TEXT, Recording
 from app.protocol.events import Event, Told
 from app.protocol.model import ModelInfo
-from app.protocol.recording import PACKED, Cells, Head, Step, ToldReport, folded, opened, with_usages
+from app.protocol.recording import PACKED, Cells, Folding, Head, Step, ToldReport, has_usages_twice, opened
 from app.protocol.report import CellMap, StepReport
 from app.protocol.wire import MAX_STEPS
 from app.system import paths
@@ -84,29 +83,33 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def lines(recording: Recording, *, is_told: bool = True, is_folded: bool = True) -> Iterator[str]:
-    texts, names, former = (recording.token_texts if is_told else {}), _Names(), dict[str, Any]()
+def lines(recording: Recording, *, is_told: bool = True) -> Iterator[str]:
+    """The first one last, since it has the titles of those chats alone that the others tell of."""
+    names, folding, chats = _Names(), Folding(), set[str | None]()
+    steps = [folding.folded(_line(report, is_told, names, chats)) for report in recording.steps]
+    texts = recording.token_texts if is_told else {}
+    titles = recording.titles if is_told else {}
     head = Head(
-        num_steps=len(recording.steps),
+        num_steps=len(steps),
         model=_sent(recording.model) if recording.model else None,
-        titles=_titles_in(recording) if is_told else {},
+        titles={chat_id: title for chat_id, title in titles.items() if chat_id in chats},
         token_texts={str(token_id): text for token_id, text in texts.items()},
         cell_map=_cells(recording.cell_map, is_told),
         skein=app.__version__,
         is_told=is_told,
-        is_folded=is_folded,
     )
     yield head.model_dump_json()
-    for report in recording.steps:
-        events = tuple(_told(one, is_told) for one in report.events)
-        report = with_usages(replace(report, events=events), written=True)
-        report = report if is_told else names.figures(report)
-        told = ToldReport(**{name: getattr(report, name) for name in StepReport.__slots__})
-        text = Step.model_construct(report=told).model_dump_json(exclude_defaults=True)
-        if is_folded:
-            line = json.loads(text)
-            text, former = json.dumps(folded(line, former), ensure_ascii=False, separators=(",", ":")), line
-        yield text
+    yield from steps
+
+
+def _line(report: StepReport, is_told: bool, names: _Names, chats: set[str | None]) -> str:
+    for named in (report.slots, report.hibernated, report.waiting, report.leases, report.events):
+        chats.update(one.chat_id for one in named)
+    report = replace(report, events=tuple(_told(one, is_told) for one in report.events))
+    without = {"report": {"outputs": {"__all__": {"usage"}}}} if has_usages_twice(report) else None
+    report = report if is_told else names.figures(report)
+    told = ToldReport(**{name: getattr(report, name) for name in StepReport.__slots__})
+    return Step.model_construct(report=told).model_dump_json(exclude_defaults=True, exclude=without)
 
 
 def page() -> tuple[str, str]:
@@ -169,15 +172,6 @@ class _Names:
             return tuple(map(self.figures, found)) if isinstance(found, tuple) else self.figures(found)
         assert not is_dataclass(found) or field.default is None, f"{field.name} is neither figure nor text"
         return "" if field.default is MISSING else field.default
-
-
-def _titles_in(recording: Recording) -> dict[str, str]:
-    """Only titles of chats in these steps: those of other tabs are private."""
-    told: set[str | None] = set()
-    for report in recording.steps:
-        for chats in (report.slots, report.hibernated, report.waiting, report.leases, report.events):
-            told.update(chat.chat_id for chat in chats)
-    return {chat_id: title for chat_id, title in recording.titles.items() if chat_id in told}
 
 
 def _cells(cells: CellMap | None, is_told: bool) -> Cells | None:

@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from app.inspector.chat_names import PROBE_ID, READING_ID
 from app.inspector.prefix_view import HEADS, num_had, num_prompt_tokens
 from app.inspector.recording import LAST_TEXT, JournalEntry, LeasedPrompt
 from app.look.figures import tokens
 from app.look.words import mark, tr
+from app.protocol.output import CHANGES
 from app.protocol.report import Ints, Lease, Section, SectionKind
 
 MAX_SHOWN = 200  # requests
@@ -130,7 +132,12 @@ class Cost:
 
 
 def session_of(lease: Lease) -> str:
-    """Each program that asks over HTTP is one, each chat of the window another."""
+    """Each program that asks over HTTP is one, each chat of the window another.
+
+    Empty where nobody has asked: what was read ahead, and what the inspector itself computes.
+    """
+    if lease.is_ahead or not lease.prompt_bytes or lease.chat_id.startswith((PROBE_ID, READING_ID)):
+        return ""
     return lease.caller.strip() or lease.chat_id
 
 
@@ -138,8 +145,7 @@ def costs_of(
     entries: Iterable[JournalEntry[LeasedPrompt]], session: str, texts: Mapping[int, bytes]
 ) -> tuple[Cost, ...]:
     """Its requests in their order. `texts` are those of all their tokens."""
-    its = [entry for entry in entries if session_of(entry.what.lease) == session]
-    asked = [one for one in its if one.what.lease.prompt_bytes and not one.what.lease.is_ahead][-MAX_SHOWN:]
+    asked = [one for one in entries if session_of(one.what.lease) == session][-MAX_SHOWN:] if session else []
     ids = (np.frombuffer(one.what.lease.prompt_bytes, np.int32) for one in asked)
     lengths = _lengths(texts, max((int(one.max()) for one in ids), default=0))
     costs: list[Cost] = []
@@ -227,9 +233,11 @@ def _cost(
         return Cost(entry.step, entry.what, parts, Place(Parting.FIRST), 0)
     commons = [_common(one.prompt.lease.prompt_bytes, ours) for one in former]
     # The last one that is of the same talk: an agent's helpers, which begin otherwise, ask in between.
-    common, before = next(
-        pair for pair in zip(reversed(commons), reversed(former), strict=True) if 2 * pair[0] >= max(commons)
-    )
+    pairs = [*zip(commons, former, strict=True)][::-1]
+    common, before = next(pair for pair in pairs if 2 * pair[0] >= max(commons))
+    if had < common - SLACK and lease.prefix_end in CHANGES:  # by what its chat asked in between
+        its = (pair for pair in pairs if pair[1].prompt.lease.chat_id == lease.chat_id)
+        common, before = next(its, (common, before))
     theirs = before.prompt.lease.prompt_bytes
     if ours == theirs and had >= common - SLACK:
         return Cost(entry.step, entry.what, parts, Place(Parting.SAME), 0)
@@ -255,14 +263,18 @@ def _num_again(before: Cost, lease: Lease, parts: Sequence[Part], common: int) -
         return prompt[4 * part.first : 4 * (part.first + part.num_tokens)]
 
     prompt = before.prompt.lease.prompt_bytes
-    theirs = {part.first: tokens_of(prompt, part) for part in before.parts}
-    had, again = set(theirs.values()), 0
+    theirs = {part.first: part for part in before.parts}
+    had, again = {tokens_of(prompt, part) for part in before.parts}, 0
+    tools = {part.section.name: tokens_of(prompt, part) for part in before.parts if _is_tool(part)}
     for part in parts:
-        ours = tokens_of(lease.prompt_bytes, part)
+        ours, former = tokens_of(lease.prompt_bytes, part), theirs.get(part.first)
+        num_behind = part.first + part.num_tokens - common
         if part.first > common and ours in had:
             again += part.num_tokens
-        elif part.first <= common < part.first + part.num_tokens and part.first in theirs:
-            again += _common(ours[::-1], theirs[part.first][::-1])
+        elif part.first <= common and former and former.section.name == part.section.name:
+            again += _common(ours[::-1], tokens_of(prompt, former)[::-1]) if num_behind > 0 else 0
+        elif _is_tool(part):  # behind the last one stands more than behind others
+            again += max(0, min(num_behind, _common(ours, tools.get(part.section.name, b""))))
     return again
 
 
@@ -287,7 +299,11 @@ def _place(
 
 
 def _tools(parts: Sequence[Part]) -> list[str]:
-    return [part.section.name for part in parts if part.section.kind is SectionKind.TOOL]
+    return [part.section.name for part in parts if _is_tool(part)]
+
+
+def _is_tool(part: Part) -> bool:
+    return part.section.kind is SectionKind.TOOL
 
 
 def _held(before: bytes, now: bytes) -> str:

@@ -1,6 +1,6 @@
 """A recording as lines of JSON: first a header, then one for each report. In a page they are packed.
 
-A folded line has what is new since the one before: a fifth of the size, and half of it when it is packed.
+A folded line has what is new since the one before: a third of the size, and two thirds of it when packed.
 
 A file is untrusted, so everything in it is validated. It may have the tabs' titles, prompts and answers. Any
 thread.
@@ -11,12 +11,14 @@ from __future__ import annotations
 import binascii
 import gzip
 import io
-import json
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import compress, count, pairwise
+from operator import ne
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
@@ -41,6 +43,9 @@ VERSION = 1
 MAX_FILE_BYTES = 2 << 30  # also of what is packed in it
 PAGE = b"<!doctype html>"
 PACKED = '<script type="application/gzip" id="recording">\n'  # then lines of base64
+# With the end of its name, which it is found by. That of a text in a text is as good as any.
+_VALUES = re.compile(r'(":(?:"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|\[[\d,-]+\]))', re.ASCII)
+_WHOLE = re.compile(r'":-?\d+').fullmatch
 _WHAT_TO_DO = said("Choose a file made with “Export recording”.")
 
 
@@ -90,7 +95,6 @@ class Head(_Format):
     cell_map: Cells | None = None
     skein: str = ""  # the version that wrote it
     is_told: bool = True  # False: without prompts, answers and titles
-    is_folded: bool = False  # the lines after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +132,14 @@ class RecordingReader:
             ) from error
 
     def __iter__(self) -> Iterator[StepReport]:
-        former, line, total = 0, dict[str, Any](), self.head.num_steps
+        former, folding, total = 0, Folding(), self.head.num_steps
         for number in range(total):
             try:
-                text = self._line()
-                if self.head.is_folded:
-                    line = _unfolded_line(text, line)
-                    check_text(text := json.dumps(line).encode())
+                text = self._checked(_unfolded(self._line(), folding))
                 told = Step.model_validate_json(text).report
                 report = StepReport(**{name: getattr(told, name) for name in StepReport.__slots__})
-                report = with_usages(report, written=False)
-                check_report(report)
+                report = _with_usages(report)
+                check_report(report, text)
                 if number and report.step < former:
                     raise ValueError(said("its steps are not in order"))
             except ValueError as error:
@@ -159,11 +160,15 @@ class RecordingReader:
             line = self._lines.readline(MAX_TEXT_BYTES)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(said("it is truncated, or what is packed in it is damaged")) from error
+        if not line.endswith(b"\n"):
+            self._checked(line)
+            raise ValueError(said("it is truncated"))
+        return self._checked(line)
+
+    def _checked(self, line: bytes) -> bytes:
         self._num_bytes += len(line)
         if self._num_bytes > MAX_FILE_BYTES:
             raise ValueError(said("it is larger than {size} GiB", size=MAX_FILE_BYTES >> 30))
-        if not line.endswith(b"\n"):
-            raise ValueError(said("it is truncated"))
         check_text(line)
         return line
 
@@ -172,15 +177,17 @@ class RecordingReader:
         return RecordingFileError(together(refusal, _WHAT_TO_DO))
 
 
-def with_usages(report: StepReport, *, written: bool) -> StepReport:
+def has_usages_twice(report: StepReport) -> bool:
     """What a slot says of its request is not written again with each output of it."""
     usages = {slot.request_id: slot.usage for slot in report.slots}
-    known = ((one, usages.get(one.request_id, NO_USAGE)) for one in report.outputs)
+    return all(one.usage == usages.get(one.request_id) for one in report.outputs)
+
+
+def _with_usages(report: StepReport) -> StepReport:
+    usages = {slot.request_id: slot.usage for slot in report.slots}
     outputs = tuple(
-        replace(one, usage=NO_USAGE if written else usage)
-        if one.usage == (usage if written else NO_USAGE)
-        else one
-        for one, usage in known
+        replace(one, usage=usages.get(one.request_id, NO_USAGE)) if one.usage == NO_USAGE else one
+        for one in report.outputs
     )
     return replace(report, outputs=outputs)
 
@@ -222,47 +229,50 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
     raise ValueError(said("it is not a Skein recording"))
 
 
-def folded(value: Any, former: Any) -> Any:
-    """What is new in a value of JSON. A list of one is a value as it is."""
-    if type(value) is int and type(former) is int:
-        return {"+": value - former}
-    if isinstance(value, dict) and isinstance(former, dict):
-        new = [at for at, one in value.items() if at not in former or former[at] != one]
-        news = {at: folded(value[at], former.get(at)) for at in new}
-        gone = [key for key in former if key not in value]
-        return news | {"-": gone} if gone else news
-    if isinstance(value, list) and isinstance(former, list):
-        known = len(former)
-        new_at = [at for at, one in enumerate(value) if at >= known or former[at] != one]
-        news = {str(at): folded(value[at], former[at] if at < known else None) for at in new_at}
-        return {"#": len(value)} | news
-    return [value] if isinstance(value, dict | list) else value
+class Folding:
+    """Lines that are alike but for their values: each as the values that are new since the one before.
+
+    Before each is how many parts of the line further it stands, and of a whole number only the difference
+    is written. A line of another form stays as it is.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []  # of the newest line: every second one is a value
+
+    def folded(self, line: str) -> str:
+        former, self._parts = self._parts, _VALUES.split(line)
+        if former[::2] != self._parts[::2]:
+            return line
+        new = tuple(compress(count(), map(ne, self._parts, former)))
+        pairs = pairwise((0, *new))
+        return "".join(f",{at - before}{_sum(self._parts[at], former[at], -1)}" for before, at in pairs)
+
+    def unfolded(self, line: str) -> str:
+        """Raises LookupError and ValueError where it does not follow the one before."""
+        if line.startswith("{"):
+            self._parts = _VALUES.split(line)
+        else:
+            *news, end = _VALUES.split(line)
+            at = 0
+            if end.strip():
+                raise ValueError(end)
+            for gap, value in zip(news[::2], news[1::2], strict=True):
+                at += int(gap[1:])
+                self._parts[at] = _sum(value, self._parts[at], 1)
+        return "".join(self._parts)
 
 
-def _unfolded_line(text: bytes, former: dict[str, Any]) -> dict[str, Any]:
+def _unfolded(line: bytes, folding: Folding) -> bytes:
     try:
-        line = _unfolded(json.loads(text), former)
-    except (LookupError, TypeError, RecursionError) as error:
+        return folding.unfolded(line.decode()).encode()
+    except (LookupError, ValueError) as error:
         raise ValueError(said("it does not follow the one before")) from error
-    if not isinstance(line, dict):
-        raise ValueError(said("it does not follow the one before"))
-    return line
 
 
-def _unfolded(news: Any, former: Any) -> Any:
-    if not isinstance(news, dict):
-        return news[0] if isinstance(news, list) else news
-    if isinstance(former, int):
-        return former + news["+"]
-    if isinstance(former, dict):
-        whole = former | {at: _unfolded(one, former.get(at)) for at, one in news.items() if at != "-"}
-        return {key: one for key, one in whole.items() if key not in news.get("-", ())}
-    whole = former[: news["#"]]
-    whole += [None] * (min(news["#"], len(whole) + len(news)) - len(whole))
-    for at, one in news.items():
-        if at != "#":
-            whole[int(at)] = _unfolded(one, whole[int(at)])
-    return whole
+def _sum(value: str, former: str, sign: int) -> str:
+    if _WHOLE(value) and _WHOLE(former):
+        return f'":{int(value[2:]) + sign * int(former[2:])}'
+    return value
 
 
 def _head(line: bytes) -> Head:

@@ -8,6 +8,7 @@ but each writer and reader of reports has one.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
@@ -228,10 +229,13 @@ def _shapes(cells: CellMap) -> tuple[tuple[int, ...], ...]:
 
 # What types do not say.
 
+_MAY_BE_LARGE = re.compile(rb"[:,[\s]-?(?:\d{16}|[\d.]+[eE]|[IN])").search
 
-def check_report(report: StepReport) -> None:
-    """Raises ValueError for a step that no engine would report."""
-    check_numbers(report)
+
+def check_report(report: StepReport, text: bytes = b"") -> None:
+    """Raises ValueError for a step that no engine would report. Its `text` makes that faster."""
+    if not text or _MAY_BE_LARGE(text):
+        check_numbers(report)
     times = (report.schedule_ms, report.decode_ms, report.update_ms, report.sample_ms, report.draft_ms)
     if min(*times, report.started_at) < 0:
         raise ValueError(said("a time is negative"))

@@ -115,7 +115,8 @@ class MainWindow(QObject):
         self.undo = UndoToast(self.tabs)
         self.status = StatusBar(frame)
         frame.setStatusBar(self.status)
-        self.inspector = InspectorDocks(frame, ROWS, services.workspace.media)
+        self.inspector = InspectorDocks(frame, ROWS, workspace.media)
+        self.inspector.front = lambda: workspace.current.chat.id if workspace.current else ""
 
         # 2. What commands act on.
         self.tab_commands = TabCommands(self.tabs, workspace, self.undo, self.status.say, frame)

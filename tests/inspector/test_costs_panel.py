@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
+from app.inspector.chat_names import PROBE_ID, READING_ID
 from app.inspector.costs_panel import NOTHING, CostsPanel
 from app.inspector.recording import Recording
 from app.protocol.commands import DescribeTokens
@@ -55,6 +56,27 @@ def test_programs_and_chats_have_a_list_of_requests_each(panel: CostsPanel) -> N
     panel.select_sequence(1)
     assert [panel.sessions.label, panel.requests.num_rows()] == ["Notes", 1]
     assert panel.message.isHidden()
+
+
+def test_the_chat_in_front_is_chosen_first_then_what_was_chosen_last(panel: CostsPanel) -> None:
+    own = replace(OWN, seq_id=1)
+    panel.front = lambda: "notes"
+    asked(panel, FIRST, own)
+    assert panel.sessions.label == "Notes"
+    panel.select_sequence(0)
+    assert panel.sessions.label == PROGRAM
+    panel.show_recording(Recording())  # another engine
+    asked(panel, own)
+    assert panel.sessions.label == "Notes"
+    panel.show_recording(Recording())
+    asked(panel, own, FIRST)
+    assert panel.sessions.label == PROGRAM
+
+
+@pytest.mark.parametrize("start", [READING_ID, PROBE_ID])
+def test_what_the_inspector_computes_itself_is_no_request(panel: CostsPanel, start: str) -> None:
+    asked(panel, replace(OWN, chat_id=f"{start}1"), replace(OWN, is_ahead=True))
+    assert (panel.sessions.value, panel.requests.num_rows()) == (None, 0)
 
 
 def test_the_newest_request_is_chosen_and_its_sections_are_shown(panel: CostsPanel) -> None:

@@ -15,7 +15,7 @@ from app.inspector.recording_file import lines, load, save, write_lines
 from app.inspector.stalls import has_run
 from app.protocol import recording as file_format
 from app.protocol.events import EventKind, Leased, Told
-from app.protocol.recording import RecordingFileError
+from app.protocol.recording import Folding, RecordingFileError
 from app.protocol.report import CellMap, CellUsage, PauseState, StepReport
 from tests.driver import next_turn, request, run
 from tests.fakes import model_info
@@ -42,7 +42,7 @@ def recording() -> Recording:
 def saved(recording: Recording, tmp_path: Path) -> Path:
     """Its lines, as they were before there was a page."""
     path = tmp_path / "steps.jsonl"
-    write_lines(path, lines(recording, is_folded=False))
+    write_lines(path, map(Folding().unfolded, lines(recording)))
     return path
 
 
@@ -68,7 +68,7 @@ def test_events_are_written_in_words(tmp_path: Path) -> None:
     recording, native = Recording(), Told(EventKind.NATIVE, "a line")
     recording.append([replace(step(1), events=(Leased(1, "chat 1", 20, 3), native))])
     leased = {"kind": "lease", "text": "began in sequence 1: 20 tokens cached, 3 to compute"}
-    written = json.loads(list(lines(recording, is_folded=False))[1])["report"]
+    written = json.loads(list(lines(recording))[1])["report"]
     assert written["events"] == [
         leased | {"seq_id": 1, "chat_id": "chat 1"},
         {"kind": "native log", "text": "a line"},
@@ -152,7 +152,9 @@ HUGE = "9" * 400
         (b'"decode_ms":11.0', b'"decode_ms":-1.0', "a time is negative"),
         (b'"decode_ms":11.0', b'"decode_ms":NaN', "a number is out of range"),
         (b'"decode_ms":11.0', b'"decode_ms":1e999', "a number is out of range"),
+        (b'"decode_ms":11.0', b'"decode_ms": \t1.5e+16', "a number is out of range"),
         (b'"num_cells":102', b'"num_cells":' + HUGE.encode(), "a number is out of range"),
+        (b'"num_cells":102', b'"num_cells":%d' % (2**53 + 1), "a number is out of range"),
         (b'"state":"decode"', b'"state":"asleep"', "line 2 of 10 is damaged"),
         (b'"report":', b'"report":' + b"[" * 5000, "line 2 of 10 is damaged"),
     ],

@@ -271,15 +271,14 @@ NESTED = "[" * 100_000 + "]" * 100_000
     [
         "5",
         "[]",
-        "[7]",
         '{"report":5}',
-        '{"report":{"step":{"+":[]}}}',
-        '{"report":{"step":{"-":"step"}}}',
-        '{"report":{"spans":{"#":999999999999}}}',
-        '{"report":{"spans":{"#":-9,"x":1}}}',
-        '{"report":{"spans":{"0":1}}}',
-        '{"report":{"spans":{"#":8,"99":1}}}',
-        '{"report":{"#":1,"0":{}}}',
+        ',5":1',
+        ',1":"two"',
+        ',999999999999":1',
+        ',-999":1',
+        ',":1',
+        ',1":' + "9" * 5_000,
+        ',2":' + NESTED,
         '{"report":' + NESTED + "}",
     ],
 )
@@ -311,11 +310,12 @@ const fs = require("fs"), file = fs.readFileSync(process.argv[2], "utf8");
 const script = file.match(/<script>([^]*?)main\\(\\);\\s*<\\/script>/)[1];
 const packed = file.match(/id="recording">([^]*?)<\\/script>/)[1];
 globalThis.document = { getElementById: () => ({ textContent: packed }) };
-const [Recording, unpacked] = new Function(script + "; return [Recording, unpacked];")();
+const [Recording, unpacked, plural] = new Function(script + "; return [Recording, unpacked, plural];")();
 unpacked().then(lines => {
   const it = new Recording(lines), last = it.outputs.get("request 3").at(-1)[1];
+  const texts = [last.text, it.textOf([4, 9]), it.name("chat 9"), plural(1, "step")];
   const counts = [it.numSteps, it.length, it.numRows, it.chats.size, it.events.length];
-  console.log(JSON.stringify([...counts, last.text, it.textOf([4, 9])]));
+  console.log(JSON.stringify([...counts, ...texts]));
 });
 """
 
@@ -324,6 +324,7 @@ unpacked().then(lines => {
 def test_the_script_counts_as_the_recording_does(tmp_path: Path) -> None:
     recording = with_texts(iter(ATTACKS))
     recording.token_texts |= {4: "é ü".encode()[:4], 9: "é ü".encode()[4:]}
+    recording.note_titles({"chat 9": "A fox \u202edaeha\u2069"})
     recording.append([RARE, idle_step(99), *(replace(busy_step(one), step=one + 100) for one in range(200))])
     save(recording, tmp_path / "a.html")
     (tmp_path / "count.js").write_text(COUNT)
@@ -333,4 +334,5 @@ def test_the_script_counts_as_the_recording_does(tmp_path: Path) -> None:
     num_rows = sum(report.num_rows for report in reports)
     num_events = sum(len(report.events) for report in reports)
     num_steps = sum(map(has_run, reports))
-    assert counted == [num_steps, len(reports), num_rows, 8, num_events, " word199", "é ü"]
+    expected = [num_steps, len(reports), num_rows, 8, num_events, " word199", "é ü"]
+    assert counted == [*expected, "\u2068A fox daeha\u2069", "1 step"], "no mark of direction acts outside"

@@ -85,6 +85,27 @@ def test_tools_in_another_order_are_told_from_other_tools():
     assert "the tools came in another order. Send them in the same order each time." in advice_on(told[:2])
 
 
+def test_an_order_that_comes_back_is_not_what_took_its_cells():
+    """Behind the last tool the template has more to say."""
+    orders = ["read", "write"], ["write", "read"], ["read", "write"]
+    told = costs(
+        *(
+            leased(
+                ("S", "", LONG),
+                tool(first),
+                ("T", last, f"{tool(last)[2]} Call them as you like."),
+                ("U", "", "Hello, what is in the file?"),
+                had=len(LONG),
+                prefix_end=PrefixEnd.TOOLS,
+            )
+            for first, last in orders
+        )
+    )
+    assert [one.place.parting for one in told] == [Parting.FIRST, Parting.TOOLS_MOVED, Parting.TOOLS_MOVED]
+    assert told[2].prompt.num_computed - len(" Call them as you like.") == told[2].num_again
+    assert "Send them in the same order each time." in advice_on(told)
+
+
 def test_a_tool_that_is_described_in_other_words_is_named():
     told = costs(
         *(

@@ -166,6 +166,8 @@ def test_what_cannot_be_told_is_refused(tiny, models, tmp_path, capfd):
 
     path = recorded(tiny.model, tiny.first, tmp_path / "a.html")
     assert "is not the file that was recorded, gpt-oss.gguf" in refusal(path, models.path_of("llama"))
+    away = tmp_path / "away.gguf"
+    assert f"skein replay: {away} was not found. Put it beside the recording" in refusal(path, away)
     untold = recorded(tiny.model, tiny.first, tmp_path / "b.html", is_told=False)
     assert "it was saved without prompts and answers" in refusal(untold)
     old = recorded(replace(tiny.model, loaded_as=None), tiny.first, tmp_path / "c.html")
