@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QSplitter, QWidget
 
 from app.inspector.answer_finder import AnswerSource, text_of
 from app.inspector.answer_panel import AnswerPanel
-from app.inspector.comparison_view import ComparedText, ComparedTokens, DivergenceChart, kl_legend
+from app.inspector.comparison_view import RANKS, ComparedText, ComparedTokens, DivergenceChart, kl_legend
 from app.inspector.lens_text import ReadText
 from app.inspector.panel_buttons import ChipButton, SelectButton
 from app.inspector.recording import Recording, shown
 from app.look.figures import count, decimal, percent
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font, tabular
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import FlowLayout, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.table import RowTable
 from app.look.words import mark, sentences, tr, tr_said
@@ -30,7 +31,8 @@ from app.protocol.report import ChatTokens
 ANSWER, PASTED, FILE = "answer", "pasted", ""  # what can be chosen besides models
 HINT = mark("Choose a second model with the same vocabulary, such as another quantisation, and compare.")
 PASTE_HEIGHT = 52
-WIDTHS = (230, 370)
+WIDTHS = (200, 400)
+NARROW = 560  # below it there is no room for the ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class ComparisonPanel(AnswerPanel):
         super().__init__(recording, parent)
         self._models: Sequence[tuple[str, str, str]] = ()
         self._files: list[tuple[str, str]] = []  # chosen in dialogs
-        self._has_picked = False  # the user, a second model
+        self._picked = ""  # by the user, as second model
         self._asked: _Asked | None = None
         self._found: Comparison | None = None
         self._progress: float | None = None  # None: nothing runs
@@ -93,7 +95,7 @@ class ComparisonPanel(AnswerPanel):
         forks = tr("Fork with the base"), tr("Fork with the other")
         self.forks = [QPushButton(text, self) for text in forks]
         self._middle = QSplitter(Qt.Orientation.Horizontal, self)
-        self._choices = QWidget(self)
+        self._choices, self._foot = QWidget(self), QWidget(self)
         self._lay_out()
         self._connect()
         self.reset()
@@ -116,11 +118,10 @@ class ComparisonPanel(AnswerPanel):
         self._models, base = models, self.recording.model
         found = sorted(models, key=lambda model: not base or model[2] != base.architecture)
         titles = dict(self._files) | {path: title for path, title, _ in found}
-        others = [(path, title) for path, title in titles.items() if not base or path != str(base.path)]
-        self.other.set_choices([*others, (FILE, tr("Choose a file…"))])
-        if others and not self._has_picked:
-            self.other.choose(others[0][0])
-            self._picked = self.other.value
+        others = {path: title for path, title in titles.items() if not base or path != str(base.path)}
+        self.other.set_choices([*others.items(), (FILE, tr("Choose a file…"))])
+        likely = (path for path, _, family in found if path in others and base and family == base.architecture)
+        self.other.choose(self._picked if self._picked in others else next(likely, FILE))
 
     @Slot(float)
     def note_progress(self, progress: float) -> None:
@@ -151,6 +152,11 @@ class ComparisonPanel(AnswerPanel):
             self.shown.emit()  # the engine comes later than the chat
         self._show()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for column in RANKS:
+            self.table.setColumnHidden(column, self.width() < NARROW)
+
     # Building.
 
     def _lay_out(self) -> None:
@@ -167,13 +173,12 @@ class ComparisonPanel(AnswerPanel):
         self._middle.setChildrenCollapsible(False)
         self.figures.setWordWrap(True)
         top = hbox((self.head, 1), self.legend, margins=(12, 6, 12, 2), spacing=12)
-        choices = (self.text, self.other, self.reverse, self.start, STRETCH)
-        hbox(*choices, on=self._choices, margins=(12, 0, 12, 4), spacing=6)
-        inset = (self.pasted, self.figures, self.chart)
-        pasted, figures, chart = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
-        foot = hbox((self.note, 1), self.next, *self.forks, margins=(12, 6, 12, 8), spacing=8)
-        head, page = (top, self._choices, pasted, figures), self._empty_page()
-        vbox(*head, (self._middle, 1), chart, page, foot, on=self, spacing=0)
+        FlowLayout(self._choices, 6, self.text, self.other, self.reverse, self.start)
+        FlowLayout(self._foot, 8, self.next, *self.forks)
+        inset = (self._choices, self.pasted, self.figures, self.chart, self.note, self._foot)
+        *head, chart, note, foot = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
+        page = self._empty_page()
+        vbox(top, *head, (self._middle, 1), chart, page, note, foot, on=self, spacing=0)
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:
@@ -194,16 +199,15 @@ class ComparisonPanel(AnswerPanel):
     @Slot()
     def _on_picked(self) -> None:
         if self.other.value != FILE:
-            self._has_picked, self._picked = True, self.other.value
+            self._picked = str(self.other.value)
         else:
-            self.other.choose(self._picked)  # until one is chosen
+            self.offer(self._models)  # until one is chosen
             choose_file(self, tr("Second model"), self._on_file_chosen, tr("Models (*.gguf)"))
 
     def _on_file_chosen(self, path: Path) -> None:
         self._files.append((str(path), path.stem))
-        self._has_picked, self._picked = True, str(path)
+        self._picked = str(path)
         self.offer(self._models)
-        self.other.choose(str(path))
 
     @Slot()
     def _on_start(self) -> None:
@@ -281,7 +285,7 @@ class ComparisonPanel(AnswerPanel):
         has_engine = is_live and self._has_engine and self.recording.model is not None
         has_found = is_live and self._found is not None
         is_empty = not has_found and not (has_engine and (is_pasted or self._has_tokens))
-        for part in (self._middle, self.chart, self.legend, self.next, self.figures):
+        for part in (self._middle, self.chart, self.legend, self._foot, self.figures):
             part.setVisible(has_found)
         self.message.setVisible(is_empty)
         self.again.setVisible(is_empty and self.finder.can_read)

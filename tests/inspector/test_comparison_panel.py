@@ -83,6 +83,34 @@ def test_an_answer_is_compared_after_its_prompt(panel: ComparisonPanel, asked: l
     assert panel.note.text() == "Comparing… 35%"
 
 
+def test_a_model_of_another_family_is_no_second_one_until_it_is_chosen(
+    panel: ComparisonPanel, asked: list[Compare]
+) -> None:
+    others = [("/models/a.gguf", "A", "else"), ("/models/b.gguf", "B", "else")]
+    panel.offer(others)
+    assert not panel.start.isEnabled()
+    panel.other._pick("/models/b.gguf")
+    panel.offer([*others, (OTHER, "Small · Q4_0", "fake")])
+    assert panel.start.isEnabled()
+    assert panel.other.label == "B"
+
+
+def test_nothing_is_cut_in_a_narrow_inspector(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    panel.start.click()
+    panel.take(found())
+    panel.resize(420, 420)
+    panel.grab()
+    buttons = (panel.text, panel.other, panel.reverse, panel.start, panel.next, *panel.forks)
+    assert [button.text() for button in buttons if button.width() < button.sizeHint().width()] == []
+    table = panel.table
+    assert table.horizontalScrollBar().maximum() == 0
+    for column in range(panel.rows.columnCount()):
+        widest = table.fontMetrics().horizontalAdvance("<0.001%") if column > KL else 0
+        assert table.isColumnHidden(column) or table.columnWidth(column) > widest
+    panel.resize(640, 420)
+    assert not any(table.isColumnHidden(column) for column in range(panel.rows.columnCount()))
+
+
 def test_what_was_found_begins_where_they_part(panel: ComparisonPanel, asked: list[Compare]) -> None:
     panel.start.click()
     panel.take(found())
