@@ -23,7 +23,7 @@ from app.look.fonts import small_font, tabular
 from app.look.layouts import FlowLayout, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.table import RowTable
-from app.look.words import mark, sentences, tr, tr_said
+from app.look.words import mark, tr, tr_said
 from app.protocol.comparison import Compare, Comparison
 from app.protocol.load import LoadParams
 from app.protocol.report import ChatTokens
@@ -114,14 +114,18 @@ class ComparisonPanel(AnswerPanel):
         self._show()
 
     def offer(self, models: Sequence[tuple[str, str, str]]) -> None:
-        """The chat models that there are, each with its path, title and family: first those of the same."""
+        """The chat models that there are, each with its path, title and family.
+
+        The second one is of the same family, unless the user chooses another.
+        """
         self._models, base = models, self.recording.model
-        found = sorted(models, key=lambda model: not base or model[2] != base.architecture)
+        family, loaded = (base.architecture, str(base.path)) if base else ("", "")
+        found = sorted(models, key=lambda model: model[2] != family)
         titles = dict(self._files) | {path: title for path, title, _ in found}
-        others = {path: title for path, title in titles.items() if not base or path != str(base.path)}
-        self.other.set_choices([*others.items(), (FILE, tr("Choose a file…"))])
-        likely = (path for path, _, family in found if path in others and base and family == base.architecture)
-        self.other.choose(self._picked if self._picked in others else next(likely, FILE))
+        titles.pop(loaded, None)
+        self.other.set_choices([*titles.items(), (FILE, tr("Choose a file…"))])
+        likely = next((path for path, _, kin in found if path in titles and kin == family), FILE)
+        self.other.choose(self._picked if self._picked in titles else likely)
 
     @Slot(float)
     def note_progress(self, progress: float) -> None:
@@ -334,4 +338,4 @@ def _figures(found: Comparison, base_name: str, other_name: str) -> str:
     )
     if not found.partings:
         return told
-    return sentences(told, tr("· they part at token {number}", number=count(found.partings[0] + 1)))
+    return tr("{figures} · they part at token {number}", figures=told, number=count(found.partings[0] + 1))
