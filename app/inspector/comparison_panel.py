@@ -37,12 +37,8 @@ NARROW = 560  # below it there is no room for the ranks
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What was compared: `names` of both models, the answer and its tokens, if it was one.
+    """What was compared: `names` of both models, the answer and its tokens, if it was one."""
 
-    `loaded` is the model that the inspector showed then.
-    """
-
-    loaded: Path
     question: Compare
     names: tuple[str, str]
     source: AnswerSource | None
@@ -105,10 +101,9 @@ class ComparisonPanel(AnswerPanel):
     def show_answer(self, source: AnswerSource) -> None:
         if not self._has_engine:
             return
-        asked, model = self._asked, self.recording.model
-        was_of_another = asked and asked.source and asked.source.turn is not source.turn
-        # After a fork with the other model, which is another engine, what was found is still wanted.
-        if asked and was_of_another and self._progress is None and model and model.path == asked.loaded:
+        shown = self._asked.source if self._asked else None
+        # After a fork, which answers the same messages, what was found is still wanted.
+        if shown and self._progress is None and _answered(shown) != _answered(source):
             self._show_found(None)
         self.finder.show(source)
         self._show()
@@ -233,9 +228,9 @@ class ComparisonPanel(AnswerPanel):
         loads, names = (LoadParams(base), LoadParams(other)), (base_name, other_name)
         if self.text.value == PASTED:
             question = Compare(*loads, text=self.pasted.toPlainText())
-            return _Asked(model.path, question, names, None, tokens)
+            return _Asked(question, names, None, tokens)
         question = Compare(*loads, token_ids=tokens.token_ids, first=tokens.num_prompt_tokens)
-        return _Asked(model.path, question, names, self.finder.source, tokens)
+        return _Asked(question, names, self.finder.source, tokens)
 
     @property
     def _can_start(self) -> bool:
@@ -323,6 +318,10 @@ class ComparisonPanel(AnswerPanel):
         if base == other:
             return tr("Both would choose “{token}”.", token=base)
         return tr("The base would choose “{base}”, the other “{other}”.", base=base, other=other)
+
+
+def _answered(source: AnswerSource) -> object:
+    return source.reading.messages if source.reading else source.turn
 
 
 def _figures(found: Comparison, base_name: str, other_name: str) -> str:

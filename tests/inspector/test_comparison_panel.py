@@ -15,11 +15,13 @@ from app.inspector.comparison_view import KL, TOKEN
 from app.inspector.recording import Recording
 from app.protocol.comparison import Compare, Comparison
 from app.protocol.report import ChatTokens
+from app.protocol.request import Message, Request, Role
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 
 PIECES = (b"He", b" is", b" \xe4\xbd", b"\xa0", b" ten.")
 TOKENS = ChatTokens("sums", (1, 2, 3, 50, 51, 52, 53, 54), 3, PIECES)
+READING = Request("", "", (Message(Role.USER, "How old is he?"),))
 OTHER = "/models/q4.gguf"
 
 
@@ -44,7 +46,7 @@ def asked(panel: ComparisonPanel) -> list[Compare]:
     """What the panel asks for; it shows an answer."""
     asked: list[Compare] = []
     panel.compare_requested.connect(asked.append)
-    panel.show_answer(AnswerSource("sums", "Ages", "He is 你 ten.", object()))
+    panel.show_answer(AnswerSource("sums", "Ages", "He is 你 ten.", object(), READING))
     panel.recording.append([replace(report(7, decoding(1, "sums")), answers=(TOKENS,))])
     panel.draw()
     return asked
@@ -196,7 +198,7 @@ def test_it_is_stopped_and_says_why_it_failed(panel: ComparisonPanel, asked: lis
     assert len(asked) == 2
 
 
-def test_what_was_found_outlives_the_engine_and_not_another_answer(
+def test_what_was_found_outlives_the_engine_and_forks_and_no_other_answer(
     panel: ComparisonPanel, asked: list[Compare]
 ) -> None:
     panel.start.click()
@@ -207,10 +209,12 @@ def test_what_was_found_outlives_the_engine_and_not_another_answer(
     assert panel.head.text() == "Ages"
     panel.recording.start(model_info(path=Path("another.gguf")))
     panel.set_engine(True)
-    panel.show_answer(AnswerSource("fork", "Fork", "It is.", object()))
+    panel.show_answer(AnswerSource("fork", "Fork", "He is", object(), READING))
     assert panel.table.isVisible()
     panel.recording.start(model_info())
     panel.set_engine(True)
+    panel.show_answer(AnswerSource("fork 2", "Fork", "He is", object(), READING))
+    assert panel.table.isVisible()
     panel.show_answer(AnswerSource("other", "Other", "It is.", object()))
     assert not panel.table.isVisible()
 
