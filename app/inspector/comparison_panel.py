@@ -30,7 +30,7 @@ from app.protocol.report import ChatTokens
 
 ANSWER, PASTED, FILE = "answer", "pasted", ""  # what can be chosen besides models
 HINT = mark("Choose a second model with the same vocabulary, such as another quantisation, and compare.")
-PASTE_HEIGHT = 52
+PASTE_HEIGHT, FOUND_HEIGHT = 52, 24  # of what was pasted, also beside what was found
 WIDTHS = (200, 400)
 NARROW = 560  # below it there is no room for the ranks
 
@@ -165,7 +165,6 @@ class ComparisonPanel(AnswerPanel):
         self.pasted.setAccessibleName(tr("Pasted text"))
         self.pasted.setTabChangesFocus(True)
         self.pasted.setFrameShape(QFrame.Shape.NoFrame)
-        self.pasted.setFixedHeight(PASTE_HEIGHT)
         self._middle.addWidget(self.view)
         self._middle.addWidget(self.table)
         self._middle.setSizes(WIDTHS)
@@ -281,7 +280,8 @@ class ComparisonPanel(AnswerPanel):
     def _show(self) -> None:
         super()._show()
         is_pasted, is_live = self.text.value == PASTED, self.recording.is_live
-        has_engine = is_live and self._has_engine and self.recording.model is not None
+        is_at_work = self._progress is not None
+        has_engine = is_at_work or (is_live and self._has_engine and self.recording.model is not None)
         has_found = is_live and self._found is not None
         is_empty = not has_found and not (has_engine and (is_pasted or self._has_tokens))
         for part in (self._middle, self.chart, self.legend, self._foot, self.figures):
@@ -290,14 +290,16 @@ class ComparisonPanel(AnswerPanel):
         self.again.setVisible(is_empty and self.finder.can_read)
         self._choices.setVisible(has_engine)
         self.pasted.setVisible(has_engine and is_pasted)
-        self.start.setText(tr("Compare") if self._progress is None else tr("Stop"))
-        self.start.setEnabled(self._can_start or self._progress is not None)
+        self.pasted.setFixedHeight(FOUND_HEIGHT if has_found else PASTE_HEIGHT)
+        self.start.setText(tr("Stop") if is_at_work else tr("Compare"))
+        self.start.setEnabled(self._can_start or is_at_work)
         self.legend.setText(kl_legend())
         self.note.setVisible(has_engine or has_found)
         self.note.setText(self._note())
         asked = self._asked
-        if has_found and asked:
-            self.head.setText(asked.source.title if asked.source else tr("Pasted text"))
+        if has_found or is_pasted:
+            source = asked.source if asked and has_found else None
+            self.head.setText(source.title if source else tr("Pasted text"))
             self.head.show()
         for fork, name in zip(self.forks, asked.names if asked else ("", ""), strict=True):
             fork.setVisible(has_found and asked is not None and asked.source is not None)

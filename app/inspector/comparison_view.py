@@ -19,7 +19,7 @@ from app.look.words import tr
 from app.protocol.comparison import Comparison
 
 BOUNDS = (0.03, 0.2, 0.6)  # nats from which on a token is tinted, by STEPS
-HEIGHT, TOP, TICK = 64, 14, 3  # of the chart
+HEIGHT, TOP, TICK = 56, 14, 3  # of the chart
 _CHANCES = (">99.9%", "<0.001%")
 COLUMNS = (
     Column(

@@ -172,6 +172,7 @@ def test_a_pasted_text_needs_no_answer_and_offers_no_fork(panel: ComparisonPanel
     assert panel.message.isVisible()
     assert not panel.start.isEnabled()
     panel.text.choose(PASTED)
+    assert panel.head.text() == "Pasted text"
     assert not panel.message.isVisible()
     panel.pasted.setPlainText("He is 你 ten.")
     panel.start.click()
@@ -196,6 +197,14 @@ def test_it_is_stopped_and_says_why_it_failed(panel: ComparisonPanel, asked: lis
     panel.refuse("Its tokens differ.")
     assert panel.note.text() == "Its tokens differ."
     assert len(asked) == 2
+
+
+def test_it_can_be_stopped_where_the_engine_is_gone(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    panel.start.click()
+    panel.recording.start(None)
+    panel.set_engine(False)
+    assert (panel.start.isVisible(), panel.start.text()) == (True, "Stop")
+    assert panel.note.isVisible()
 
 
 def test_what_was_found_outlives_the_engine_and_forks_and_no_other_answer(
