@@ -8,9 +8,11 @@ installed.
 
 import argparse
 import gc
+import importlib
 import linecache
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,38 +20,29 @@ from pathlib import Path
 import app
 from app.system import log, paths, refusal
 
+COMMANDS = {
+    "ask": "app.cli.ask",
+    "compare": "app.cli.compare",
+    "replay": "app.cli.replay",
+    "rows": "app.cli.rows",
+    "selftest": "app.selftest.command",
+    "serve": "app.cli.serve",
+    "worker": "app.cli.worker",
+}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Returns the exit code, 130 after Ctrl+C."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments[:1] == ["ask"]:
-        from app.cli import ask
+    try:
+        if arguments[:1] and arguments[0] in COMMANDS:
+            return int(importlib.import_module(COMMANDS[arguments[0]]).main(arguments[1:]))
+        return _open_window(arguments)
+    except KeyboardInterrupt:  # also while a command is being imported, or waits for stdin
+        return 128 + signal.SIGINT
 
-        return ask.main(arguments[1:])
-    if arguments[:1] == ["rows"]:
-        from app.cli import rows
 
-        return rows.main(arguments[1:])
-    if arguments[:1] == ["compare"]:
-        from app.cli import compare
-
-        return compare.main(arguments[1:])
-    if arguments[:1] == ["serve"]:
-        from app.cli import serve
-
-        return serve.main(arguments[1:])
-    if arguments[:1] == ["replay"]:
-        from app.cli import replay
-
-        return replay.main(arguments[1:])
-    if arguments[:1] == ["worker"]:
-        from app.cli import worker
-
-        return worker.main(arguments[1:])
-    if arguments[:1] == ["selftest"]:
-        from app.selftest import command
-
-        return command.main(arguments[1:])
+def _open_window(arguments: Sequence[str]) -> int:
     if arguments == ["--install-desktop"] or arguments == ["--remove-desktop"]:
         from app.cli import desktop_entry
 

@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -49,6 +50,13 @@ def test_without_qt_and_without_a_terminal_a_dialog_of_the_desktop_says_it(tmp_p
     dialog.chmod(0o755)
     without_qt(path=tmp_path)
     assert (tmp_path / "shown").read_text().startswith("The window cannot open: No module named")
+
+
+@pytest.mark.parametrize("command", [["ask", "-"], ["compare", "a.gguf", "b.gguf", "-"]])
+def test_ctrl_c_ends_a_command_quietly_that_waits_for_its_input(command, monkeypatch) -> None:
+    stdin = Mock(**{"read.side_effect": KeyboardInterrupt, "buffer.read.side_effect": KeyboardInterrupt})
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert main.main(command) == 130
 
 
 @pytest.mark.parametrize(("command", "word"), [("ask", "PROMPT"), ("rows", "--votes")])

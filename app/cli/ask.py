@@ -5,7 +5,6 @@ Several prompts are answered side by side in one context, and printed in the ord
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -27,7 +26,7 @@ MAX_SIDE_BY_SIDE = 8
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit code 0 when every prompt was answered, 1 when one was not, 130 after Ctrl+C."""
+    """Exit code 0 when every prompt was answered, 1 when one was not."""
     options = _parse(argv)
     try:
         sampling = SamplingParams(**_chosen_sampling(options))
@@ -40,8 +39,6 @@ def main(argv: Sequence[str]) -> int:
     except RequestError as error:
         print(f"skein ask: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
     except BrokenPipeError:
         return headless.reader_gone()
 
@@ -50,7 +47,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein ask", description="Answer prompts with a local model, several at the same time."
     )
-    parser.add_argument("prompts", nargs="+", metavar="PROMPT", help="a prompt; - reads it from stdin")
+    parser.add_argument(
+        "prompts", nargs="+", type=_prompt, metavar="PROMPT", help="a prompt; - reads it from stdin"
+    )
     headless.add_model_options(parser, slots_help="prompts answered at the same time")
     parser.add_argument("--system", default="", metavar="TEXT", help="system prompt for all prompts")
     parser.add_argument(
@@ -74,9 +73,11 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--json-schema", type=headless.text_of, metavar="FILE", help="JSON schema that answers must match"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
-    options = parser.parse_args(argv)
-    options.prompts = [sys.stdin.read() if prompt == "-" else prompt for prompt in options.prompts]
-    return options
+    return parser.parse_args(argv)
+
+
+def _prompt(text: str) -> str:
+    return headless.text_of(text) if text == "-" else text
 
 
 def _chosen_sampling(options: argparse.Namespace) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("base", type=Path, metavar="BASE.gguf")
     parser.add_argument("other", type=Path, metavar="OTHER.gguf", help="a GGUF with the same vocabulary")
-    parser.add_argument("text", type=_text_of, metavar="FILE", help="a text in UTF-8; - reads it from stdin")
+    parser.add_argument("text", type=headless.text_of, metavar="FILE", help="a text in UTF-8; - is stdin")
     parser.add_argument("--json", action="store_true", help="print all that was found, for every token")
     parser.add_argument(
         "--ctx",
@@ -66,10 +66,6 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--threads", type=headless.at_least(0), default=0, metavar="N", help="CPU threads; 0 is automatic"
     )
     return parser.parse_args(argv)
-
-
-def _text_of(name: str) -> str:
-    return sys.stdin.read() if name == "-" else headless.text_of(name)
 
 
 def _figures(found: Comparison, options: argparse.Namespace) -> dict[str, Any]:
@@ -112,7 +108,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
     """The figures of the whole text, then the places where the two are farthest from each other."""
     lines = [f"{side:<7}{found[side]}: perplexity {found['perplexity'][side]:.4f}" for side in SIDES]
     quantiles = ", ".join(f"{share} {kl:.5f}" for share, kl in found["kl"].items())
-    lines.append(f"KL divergence of {found['num_compared']:,} tokens: {quantiles}")
+    tokens = "1 token" if found["num_compared"] == 1 else f"{found['num_compared']:,} tokens"
+    lines.append(f"KL divergence of {tokens}: {quantiles}")
     lines.append(f"The likeliest token is the same for {found['same_choice']:.2%} of them.")
     if (part := found["first_parting"]) is not None:
         base, other = (found["tokens"][part][side]["choice"] for side in SIDES)

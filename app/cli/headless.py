@@ -249,8 +249,10 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 def text_of(name: str) -> str:
+    """What is in this file, or in stdin for “-”."""
     try:
-        return Path(name).read_text(encoding="utf-8")
+        read = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return read.decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(f"{name} cannot be read: {error}") from error
 

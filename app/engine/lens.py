@@ -17,6 +17,7 @@ import numpy as np
 
 from app.engine.backend import Lens
 from app.engine.cells.prefix import common_prefix
+from app.engine.comparison import log_softmax
 from app.protocol.errors import EngineError, LensInterruptedError, LensRefusedError, RequestError
 from app.protocol.lens import (
     Attention,
@@ -178,12 +179,9 @@ def _scores(question: LeaveOut, lens: Lens, saved: SavedState | None) -> Iterato
 
 
 def _words(query_id: str, logits: Floats) -> LayerWords:
-    shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
-    probabilities = np.exp(shifted)
-    probabilities /= probabilities.sum(axis=-1, keepdims=True)
     chosen_id = int(logits[-1].argmax())
     words = []
-    for layer, row in enumerate(probabilities):
+    for layer, row in enumerate(np.exp(log_softmax(logits))):
         best = np.argsort(row)[: -NUM_LIKELIEST - 1 : -1]
         likeliest = tuple((int(token_id), float(row[token_id])) for token_id in best)
         words.append(LayerWord(layer, likeliest, float(row[chosen_id])))

@@ -250,9 +250,10 @@ class AnswerFinder(QObject):
         self._ask_for_names()
 
     def _follow(self) -> None:
-        """An answer that ends or is paused may have more tokens than before."""
-        is_own = self.source is not None and self.tokens.chat_id == self.source.chat_id
-        if is_own and self.tokens.token_ids and self._how_far() != self._asked_at:
+        """An answer that ends or is paused may have more tokens than before, or its first ones."""
+        if self.source is None or not self.source.is_newest or self.is_reading:
+            return
+        if self.tokens.chat_id in ("", self.source.chat_id) and self._how_far() != self._asked_at:
             self._ask_for_tokens()
 
     def _how_far(self) -> object:
@@ -298,7 +299,9 @@ class AnswerFinder(QObject):
             self.commanded.emit(Restore(chat_id))
 
     def _lose_tokens(self) -> None:
+        asked_at = self._asked_at
         self._forget()
+        self._asked_at = asked_at  # once is enough
         self.message = GONE if self.source and self.source.reading else NO_TEXT
 
     def _on_output(self, output: Output) -> None:

@@ -8,39 +8,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QSplitter, QWidget
 
 from app.inspector.answer_finder import AnswerSource, text_of
 from app.inspector.answer_panel import AnswerPanel
-from app.inspector.comparison_view import ComparedText, ComparedTokens, DivergenceChart, kl_legend
+from app.inspector.comparison_view import RANKS, ComparedText, ComparedTokens, DivergenceChart, kl_legend
 from app.inspector.lens_text import ReadText
 from app.inspector.panel_buttons import ChipButton, SelectButton
 from app.inspector.recording import Recording, shown
 from app.look.figures import count, decimal, percent
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font, tabular
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import FlowLayout, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.table import RowTable
-from app.look.words import mark, sentences, tr, tr_said
+from app.look.words import mark, tr, tr_said
 from app.protocol.comparison import Compare, Comparison
 from app.protocol.load import LoadParams
 from app.protocol.report import ChatTokens
 
 ANSWER, PASTED, FILE = "answer", "pasted", ""  # what can be chosen besides models
 HINT = mark("Choose a second model with the same vocabulary, such as another quantisation, and compare.")
-PASTE_HEIGHT = 52
-WIDTHS = (230, 370)
+PASTE_HEIGHT, FOUND_HEIGHT = 52, 24  # of what was pasted, also beside what was found
+WIDTHS = (200, 400)
+NARROW = 560  # below it there is no room for the ranks
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What was compared: `names` of both models, the answer and its tokens, if it was one.
+    """What was compared: `names` of both models, the answer and its tokens, if it was one."""
 
-    `loaded` is the model that the inspector showed then.
-    """
-
-    loaded: Path
     question: Compare
     names: tuple[str, str]
     source: AnswerSource | None
@@ -65,7 +63,7 @@ class ComparisonPanel(AnswerPanel):
         super().__init__(recording, parent)
         self._models: Sequence[tuple[str, str, str]] = ()
         self._files: list[tuple[str, str]] = []  # chosen in dialogs
-        self._has_picked = False  # the user, a second model
+        self._picked = ""  # by the user, as second model
         self._asked: _Asked | None = None
         self._found: Comparison | None = None
         self._progress: float | None = None  # None: nothing runs
@@ -93,7 +91,7 @@ class ComparisonPanel(AnswerPanel):
         forks = tr("Fork with the base"), tr("Fork with the other")
         self.forks = [QPushButton(text, self) for text in forks]
         self._middle = QSplitter(Qt.Orientation.Horizontal, self)
-        self._choices = QWidget(self)
+        self._choices, self._foot = QWidget(self), QWidget(self)
         self._lay_out()
         self._connect()
         self.reset()
@@ -103,24 +101,26 @@ class ComparisonPanel(AnswerPanel):
     def show_answer(self, source: AnswerSource) -> None:
         if not self._has_engine:
             return
-        asked, model = self._asked, self.recording.model
-        was_of_another = asked and asked.source and asked.source.turn is not source.turn
-        # After a fork with the other model, which is another engine, what was found is still wanted.
-        if asked and was_of_another and self._progress is None and model and model.path == asked.loaded:
+        shown = self._asked.source if self._asked else None
+        # After a fork, which answers the same messages, what was found is still wanted.
+        if shown and self._progress is None and _answered(shown) != _answered(source):
             self._show_found(None)
         self.finder.show(source)
         self._show()
 
     def offer(self, models: Sequence[tuple[str, str, str]]) -> None:
-        """The chat models that there are, each with its path, title and family: first those of the same."""
+        """The chat models that there are, each with its path, title and family.
+
+        The second one is of the same family, unless the user chooses another.
+        """
         self._models, base = models, self.recording.model
-        found = sorted(models, key=lambda model: not base or model[2] != base.architecture)
+        family, loaded = (base.architecture, str(base.path)) if base else ("", "")
+        found = sorted(models, key=lambda model: model[2] != family)
         titles = dict(self._files) | {path: title for path, title, _ in found}
-        others = [(path, title) for path, title in titles.items() if not base or path != str(base.path)]
-        self.other.set_choices([*others, (FILE, tr("Choose a file…"))])
-        if others and not self._has_picked:
-            self.other.choose(others[0][0])
-            self._picked = self.other.value
+        titles.pop(loaded, None)
+        self.other.set_choices([*titles.items(), (FILE, tr("Choose a file…"))])
+        likely = next((path for path, _, kin in found if path in titles and kin == family), FILE)
+        self.other.choose(self._picked if self._picked in titles else likely)
 
     @Slot(float)
     def note_progress(self, progress: float) -> None:
@@ -151,6 +151,11 @@ class ComparisonPanel(AnswerPanel):
             self.shown.emit()  # the engine comes later than the chat
         self._show()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for column in RANKS:
+            self.table.setColumnHidden(column, self.width() < NARROW)
+
     # Building.
 
     def _lay_out(self) -> None:
@@ -160,20 +165,18 @@ class ComparisonPanel(AnswerPanel):
         self.pasted.setAccessibleName(tr("Pasted text"))
         self.pasted.setTabChangesFocus(True)
         self.pasted.setFrameShape(QFrame.Shape.NoFrame)
-        self.pasted.setFixedHeight(PASTE_HEIGHT)
         self._middle.addWidget(self.view)
         self._middle.addWidget(self.table)
         self._middle.setSizes(WIDTHS)
         self._middle.setChildrenCollapsible(False)
         self.figures.setWordWrap(True)
         top = hbox((self.head, 1), self.legend, margins=(12, 6, 12, 2), spacing=12)
-        choices = (self.text, self.other, self.reverse, self.start, STRETCH)
-        hbox(*choices, on=self._choices, margins=(12, 0, 12, 4), spacing=6)
-        inset = (self.pasted, self.figures, self.chart)
-        pasted, figures, chart = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
-        foot = hbox((self.note, 1), self.next, *self.forks, margins=(12, 6, 12, 8), spacing=8)
-        head, page = (top, self._choices, pasted, figures), self._empty_page()
-        vbox(*head, (self._middle, 1), chart, page, foot, on=self, spacing=0)
+        FlowLayout(self._choices, 6, self.text, self.other, self.reverse, self.start)
+        FlowLayout(self._foot, 8, self.next, *self.forks)
+        inset = (self._choices, self.pasted, self.figures, self.chart, self.note, self._foot)
+        *head, chart, note, foot = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
+        page = self._empty_page()
+        vbox(top, *head, (self._middle, 1), chart, page, note, foot, on=self, spacing=0)
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:
@@ -194,16 +197,15 @@ class ComparisonPanel(AnswerPanel):
     @Slot()
     def _on_picked(self) -> None:
         if self.other.value != FILE:
-            self._has_picked, self._picked = True, self.other.value
+            self._picked = str(self.other.value)
         else:
-            self.other.choose(self._picked)  # until one is chosen
+            self.offer(self._models)  # until one is chosen
             choose_file(self, tr("Second model"), self._on_file_chosen, tr("Models (*.gguf)"))
 
     def _on_file_chosen(self, path: Path) -> None:
         self._files.append((str(path), path.stem))
-        self._has_picked, self._picked = True, str(path)
+        self._picked = str(path)
         self.offer(self._models)
-        self.other.choose(str(path))
 
     @Slot()
     def _on_start(self) -> None:
@@ -225,9 +227,9 @@ class ComparisonPanel(AnswerPanel):
         loads, names = (LoadParams(base), LoadParams(other)), (base_name, other_name)
         if self.text.value == PASTED:
             question = Compare(*loads, text=self.pasted.toPlainText())
-            return _Asked(model.path, question, names, None, tokens)
+            return _Asked(question, names, None, tokens)
         question = Compare(*loads, token_ids=tokens.token_ids, first=tokens.num_prompt_tokens)
-        return _Asked(model.path, question, names, self.finder.source, tokens)
+        return _Asked(question, names, self.finder.source, tokens)
 
     @property
     def _can_start(self) -> bool:
@@ -278,23 +280,26 @@ class ComparisonPanel(AnswerPanel):
     def _show(self) -> None:
         super()._show()
         is_pasted, is_live = self.text.value == PASTED, self.recording.is_live
-        has_engine = is_live and self._has_engine and self.recording.model is not None
+        is_at_work = self._progress is not None
+        has_engine = is_at_work or (is_live and self._has_engine and self.recording.model is not None)
         has_found = is_live and self._found is not None
         is_empty = not has_found and not (has_engine and (is_pasted or self._has_tokens))
-        for part in (self._middle, self.chart, self.legend, self.next, self.figures):
+        for part in (self._middle, self.chart, self.legend, self._foot, self.figures):
             part.setVisible(has_found)
         self.message.setVisible(is_empty)
         self.again.setVisible(is_empty and self.finder.can_read)
         self._choices.setVisible(has_engine)
         self.pasted.setVisible(has_engine and is_pasted)
-        self.start.setText(tr("Compare") if self._progress is None else tr("Stop"))
-        self.start.setEnabled(self._can_start or self._progress is not None)
+        self.pasted.setFixedHeight(FOUND_HEIGHT if has_found else PASTE_HEIGHT)
+        self.start.setText(tr("Stop") if is_at_work else tr("Compare"))
+        self.start.setEnabled(self._can_start or is_at_work)
         self.legend.setText(kl_legend())
         self.note.setVisible(has_engine or has_found)
         self.note.setText(self._note())
         asked = self._asked
-        if has_found and asked:
-            self.head.setText(asked.source.title if asked.source else tr("Pasted text"))
+        if has_found or is_pasted:
+            source = asked.source if asked and has_found else None
+            self.head.setText(source.title if source else tr("Pasted text"))
             self.head.show()
         for fork, name in zip(self.forks, asked.names if asked else ("", ""), strict=True):
             fork.setVisible(has_found and asked is not None and asked.source is not None)
@@ -317,6 +322,10 @@ class ComparisonPanel(AnswerPanel):
         return tr("The base would choose “{base}”, the other “{other}”.", base=base, other=other)
 
 
+def _answered(source: AnswerSource) -> object:
+    return source.reading.messages if source.reading else source.turn
+
+
 def _figures(found: Comparison, base_name: str, other_name: str) -> str:
     base, other = found.perplexities
     told = tr(
@@ -330,4 +339,4 @@ def _figures(found: Comparison, base_name: str, other_name: str) -> str:
     )
     if not found.partings:
         return told
-    return sentences(told, tr("· they part at token {number}", number=count(found.partings[0] + 1)))
+    return tr("{figures} · they part at token {number}", figures=told, number=count(found.partings[0] + 1))

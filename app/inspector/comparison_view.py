@@ -19,7 +19,7 @@ from app.look.words import tr
 from app.protocol.comparison import Comparison
 
 BOUNDS = (0.03, 0.2, 0.6)  # nats from which on a token is tinted, by STEPS
-HEIGHT, TOP, TICK = 64, 14, 3  # of the chart
+HEIGHT, TOP, TICK = 56, 14, 3  # of the chart
 _CHANCES = (">99.9%", "<0.001%")
 COLUMNS = (
     Column(
@@ -32,11 +32,12 @@ COLUMNS = (
         is_number=True,
     ),
     Column("base", "Probability of the token with the base", _CHANCES, is_number=True),
-    Column("rank", "Rank of the token with the base", "9,999", is_number=True, is_muted=True),
+    Column("rank", "Rank of the token with the base", "999,999", is_number=True, is_muted=True),
     Column("other", "Probability of the token with the other model", _CHANCES, is_number=True),
-    Column("rank", "Rank of the token with the other model", "9,999", is_number=True, is_muted=True),
+    Column("rank", "Rank of the token with the other model", "999,999", is_number=True, is_muted=True),
 )
 TOKEN, KL = range(2)
+RANKS = (3, 5)
 
 
 def level_of(kl: float) -> int:

@@ -183,6 +183,7 @@ class PanelDock(QDockWidget):
         self._is_shown = False  # as last signalled by Qt
         self.title = DockTitle(self)
         self.setObjectName(f"inspector.{kind.NAME}")
+        self.setProperty("is_read", True)  # the focus stays in it: see FocusHome
         self.seat = Seat(self)
         self.setWidget(self.seat)
         self.setTitleBarWidget(self.title)

@@ -18,7 +18,7 @@ from app.inspector.panel_buttons import ChipButton, SelectButton
 from app.inspector.recording import Recording
 from app.look.figures import count, decimal, seconds
 from app.look.fonts import small_font, tabular
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import FlowLayout, hbox, vbox
 from app.look.plain_text import PlainLabel, one_line
 from app.look.table import RowTable
 from app.look.words import mark, sentences, tr, tr_n, tr_said
@@ -134,18 +134,10 @@ class LensPanel(AnswerPanel):
         self._tables.setChildrenCollapsible(False)
         top = hbox(self.head, (self.figures, 1), margins=(12, 6, 12, 2), spacing=12)
         self._choices = QWidget(self)
-        hbox(
-            self.sentence,
-            self.layer,
-            self.group,
-            self.sinks,
-            STRETCH,
-            on=self._choices,
-            margins=(12, 0, 12, 4),
-            spacing=6,
-        )
+        FlowLayout(self._choices, 6, self.sentence, self.layer, self.group, self.sinks)
+        choices = hbox(self._choices, margins=(12, 0, 12, 4))
         foot = hbox((self.note, 1), self.drop, margins=(12, 6, 12, 8), spacing=12)
-        vbox(top, self._choices, (self._tables, 1), self._empty_page(), foot, on=self, spacing=0)
+        vbox(top, choices, (self._tables, 1), self._empty_page(), foot, on=self, spacing=0)
         self.setFocusProxy(self.table)
 
     def _connect(self) -> None:

@@ -23,7 +23,7 @@ from app.inspector.recording import Recording, shown
 from app.inspector.token_tint import AnswerMarks, legend
 from app.look.figures import count, milliseconds
 from app.look.fonts import small_font, tabular
-from app.look.layouts import hbox, vbox
+from app.look.layouts import FlowLayout, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.table import RowTable
 from app.look.words import mark, tr, tr_n, tr_said
@@ -143,8 +143,9 @@ class ProbabilitiesPanel(AnswerPanel):
         self._tables.setSizes(TABLE_WIDTHS)
         self._tables.setChildrenCollapsible(False)
         top = hbox(self.head, (self.figures, 1), self.legend, margins=(12, 6, 12, 6), spacing=12)
-        choices = (self.colours, self.layers, self.fork)
-        foot = hbox((self.status, 1), *choices, margins=(12, 6, 12, 8), spacing=12)
+        choices = QWidget(self)
+        FlowLayout(choices, 12, self.colours, self.layers, self.fork)
+        foot = vbox(self.status, choices, margins=(12, 6, 12, 8), spacing=4)
         vbox(top, (self._tables, 1), self._empty_page(), foot, on=self, spacing=0)
         self.setFocusProxy(self.token_table)
 

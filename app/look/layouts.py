@@ -62,11 +62,13 @@ def _filled(box: _Box, parts: Iterable[Part], margins: Margins, spacing: int | N
 
 
 class FlowLayout(QLayout):
-    def __init__(self, parent: QWidget, spacing: int) -> None:
+    def __init__(self, parent: QWidget, spacing: int, *parts: QWidget) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
+        for part in parts:
+            self.addWidget(part)
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)

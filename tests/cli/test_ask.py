@@ -46,9 +46,17 @@ def test_answers_are_the_same_side_by_side_or_one_by_one_and_with_guesses(model,
 
 
 def test_a_prompt_can_come_from_stdin(model, capfd, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("from a pipe"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbffrom a pipe")))
     assert ask.main([*model, "--json", "--max-tokens", "1", "-"]) == 0
     assert json.loads(capfd.readouterr().out)["prompt"] == "from a pipe"
+
+
+def test_stdin_that_is_no_text_is_refused(model, capfd, monkeypatch):
+    pipe = io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), "utf-8", "surrogateescape")
+    monkeypatch.setattr(sys, "stdin", pipe)
+    with pytest.raises(SystemExit, match="2"):
+        ask.main([*model, "-"])
+    assert "- cannot be read" in capfd.readouterr().err
 
 
 def test_a_file_that_is_no_model_is_said_so_without_a_traceback(tmp_path, capfd):

@@ -40,7 +40,7 @@ def test_the_table_has_the_figures_and_the_farthest_places(command, capfd) -> No
 
 
 def test_json_has_everything_of_every_token(command, capfd, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(TEXT))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
     assert compare.main([*command[:2], "-", "--json", "--ctx", "16", *command[3:]]) == 0
     found = json.loads(capfd.readouterr().out)
     assert (found["base"], found["n_ctx"], found["num_compared"]) == (
@@ -60,6 +60,12 @@ def test_json_has_everything_of_every_token(command, capfd, monkeypatch) -> None
     assert found["first_parting"] == next(
         one["token"] for one in found["tokens"][1:] if one["base"]["choice_id"] != one["other"]["choice_id"]
     )
+
+
+def test_a_byte_order_mark_is_no_token(command, capfd) -> None:
+    Path(command[2]).write_text("ab", encoding="utf-8-sig")
+    assert compare.main(command) == 0
+    assert "KL divergence of 1 token:" in capfd.readouterr().out
 
 
 def test_a_file_against_itself_never_parts(command, capfd) -> None:

@@ -203,6 +203,25 @@ def test_an_answer_that_is_written_is_followed_when_it_stands(asked: Finder) -> 
     assert len(asked.commands) == num_commands + 1
 
 
+def test_an_answer_that_had_no_tokens_yet_is_asked_for_again_once_it_stands(asked: Finder) -> None:
+    asked.finder.show(replace(SOURCE, text=""))
+    asked.hear(ChatTokens("sums"), slots=())
+    assert asked.finder.message == GONE
+    asked.hear(slots=standing(1, SlotState.DECODE))
+    asked.hear(slots=standing(2))
+    assert asked.commands == [TokensOf("sums"), TokensOf("sums")]
+    asked.hear(TOKENS, slots=standing(2))
+    assert asked.finder.tokens == TOKENS
+
+
+def test_tokens_of_another_answer_are_not_asked_for_again_and_again(asked: Finder) -> None:
+    asked.hear(slots=standing(2))
+    asked.finder.show(SOURCE)
+    for _ in range(3):
+        asked.hear(replace(TOKENS, pieces=(b"6", b"1")), slots=standing(2))
+    assert asked.commands.count(TokensOf("sums")) == 1
+
+
 def test_a_later_answer_leaves_what_is_looked_at(asked: Finder) -> None:
     asked.hear(slots=standing(2))
     asked.finder.show(SOURCE)

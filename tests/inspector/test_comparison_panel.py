@@ -15,11 +15,13 @@ from app.inspector.comparison_view import KL, TOKEN
 from app.inspector.recording import Recording
 from app.protocol.comparison import Compare, Comparison
 from app.protocol.report import ChatTokens
+from app.protocol.request import Message, Request, Role
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 
 PIECES = (b"He", b" is", b" \xe4\xbd", b"\xa0", b" ten.")
 TOKENS = ChatTokens("sums", (1, 2, 3, 50, 51, 52, 53, 54), 3, PIECES)
+READING = Request("", "", (Message(Role.USER, "How old is he?"),))
 OTHER = "/models/q4.gguf"
 
 
@@ -44,7 +46,7 @@ def asked(panel: ComparisonPanel) -> list[Compare]:
     """What the panel asks for; it shows an answer."""
     asked: list[Compare] = []
     panel.compare_requested.connect(asked.append)
-    panel.show_answer(AnswerSource("sums", "Ages", "He is 你 ten.", object()))
+    panel.show_answer(AnswerSource("sums", "Ages", "He is 你 ten.", object(), READING))
     panel.recording.append([replace(report(7, decoding(1, "sums")), answers=(TOKENS,))])
     panel.draw()
     return asked
@@ -81,6 +83,34 @@ def test_an_answer_is_compared_after_its_prompt(panel: ComparisonPanel, asked: l
     assert panel.start.text() == "Stop"
     panel.note_progress(0.345)
     assert panel.note.text() == "Comparing… 35%"
+
+
+def test_a_model_of_another_family_is_no_second_one_until_it_is_chosen(
+    panel: ComparisonPanel, asked: list[Compare]
+) -> None:
+    others = [("/models/a.gguf", "A", "else"), ("/models/b.gguf", "B", "else")]
+    panel.offer(others)
+    assert not panel.start.isEnabled()
+    panel.other._pick("/models/b.gguf")
+    panel.offer([*others, (OTHER, "Small · Q4_0", "fake")])
+    assert panel.start.isEnabled()
+    assert panel.other.label == "B"
+
+
+def test_nothing_is_cut_in_a_narrow_inspector(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    panel.start.click()
+    panel.take(found())
+    panel.resize(420, 420)
+    panel.grab()
+    buttons = (panel.text, panel.other, panel.reverse, panel.start, panel.next, *panel.forks)
+    assert [button.text() for button in buttons if button.width() < button.sizeHint().width()] == []
+    table = panel.table
+    assert table.horizontalScrollBar().maximum() == 0
+    for column in range(panel.rows.columnCount()):
+        widest = table.fontMetrics().horizontalAdvance("<0.001%") if column > KL else 0
+        assert table.isColumnHidden(column) or table.columnWidth(column) > widest
+    panel.resize(640, 420)
+    assert not any(table.isColumnHidden(column) for column in range(panel.rows.columnCount()))
 
 
 def test_what_was_found_begins_where_they_part(panel: ComparisonPanel, asked: list[Compare]) -> None:
@@ -142,6 +172,7 @@ def test_a_pasted_text_needs_no_answer_and_offers_no_fork(panel: ComparisonPanel
     assert panel.message.isVisible()
     assert not panel.start.isEnabled()
     panel.text.choose(PASTED)
+    assert panel.head.text() == "Pasted text"
     assert not panel.message.isVisible()
     panel.pasted.setPlainText("He is 你 ten.")
     panel.start.click()
@@ -168,7 +199,15 @@ def test_it_is_stopped_and_says_why_it_failed(panel: ComparisonPanel, asked: lis
     assert len(asked) == 2
 
 
-def test_what_was_found_outlives_the_engine_and_not_another_answer(
+def test_it_can_be_stopped_where_the_engine_is_gone(panel: ComparisonPanel, asked: list[Compare]) -> None:
+    panel.start.click()
+    panel.recording.start(None)
+    panel.set_engine(False)
+    assert (panel.start.isVisible(), panel.start.text()) == (True, "Stop")
+    assert panel.note.isVisible()
+
+
+def test_what_was_found_outlives_the_engine_and_forks_and_no_other_answer(
     panel: ComparisonPanel, asked: list[Compare]
 ) -> None:
     panel.start.click()
@@ -179,10 +218,12 @@ def test_what_was_found_outlives_the_engine_and_not_another_answer(
     assert panel.head.text() == "Ages"
     panel.recording.start(model_info(path=Path("another.gguf")))
     panel.set_engine(True)
-    panel.show_answer(AnswerSource("fork", "Fork", "It is.", object()))
+    panel.show_answer(AnswerSource("fork", "Fork", "He is", object(), READING))
     assert panel.table.isVisible()
     panel.recording.start(model_info())
     panel.set_engine(True)
+    panel.show_answer(AnswerSource("fork 2", "Fork", "He is", object(), READING))
+    assert panel.table.isVisible()
     panel.show_answer(AnswerSource("other", "Other", "It is.", object()))
     assert not panel.table.isVisible()
 

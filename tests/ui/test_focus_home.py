@@ -130,6 +130,25 @@ async def test_it_stays_where_somebody_types_and_in_a_panel_that_is_open(qloop, 
     await finish_all()
 
 
+async def test_it_stays_in_a_panel_of_the_inspector_and_goes_with_it(qloop, chat: MainWindow) -> None:
+    editor = chat.tabs.current.composer.editor
+    chat.inspector.show_panel("comparison")
+    picker = chat.inspector.panel("comparison").text
+    editor.setFocus()
+    picker.setFocus()
+    picker.menu().popup(QPoint(0, 0))
+    QTest.keyClick(picker.menu(), Qt.Key.Key_Down)
+    QTest.keyClick(picker.menu(), Qt.Key.Key_Return)
+    await until(lambda: not picker.menu().isVisible())
+    chat.frame.activateWindow()  # as a window manager does
+    await asyncio.sleep(0.01)
+    assert picker.hasFocus()
+
+    chat.inspector.dock("comparison").close()
+    await until(editor.hasFocus)
+    await finish_all()
+
+
 def test_after_a_split_view_it_is_in_the_chat_that_stays(chat: MainWindow, qtbot: QtBot) -> None:
     chat.tab_commands.toggle_split()
     chat.tab_commands.toggle_split()

@@ -223,9 +223,7 @@ class ToolsPage(QWidget):
         self._built_in_column, self._folder_column = vbox(spacing=0), vbox(spacing=0)
         self._server_column = vbox(spacing=0)
         buttons = QWidget(self)
-        flow = FlowLayout(buttons, 8)
-        for button in (self.add, self.paste, self.import_):
-            flow.addWidget(button)
+        FlowLayout(buttons, 8, self.add, self.paste, self.import_)
         self._models, self._model_column = QWidget(self), vbox(spacing=0)
         vbox(
             heading(tr("Models that write calls as text"), self._models),

@@ -12,7 +12,8 @@ from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace
 
 
 def model(name: str, kind: FileKind = FileKind.CHAT) -> ModelFile:
-    return ModelFile(Path(f"/models/{name}.gguf"), (Path(f"/models/{name}.gguf"),), kind, name)
+    path = Path(f"/models/{name}.gguf")
+    return ModelFile(path, (path,), kind, name, family="fake")
 
 
 @pytest.fixture
