@@ -5806,7 +5806,7 @@ rate</source>
     <message>
         <source>· they part at token {number}</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
-        <translation>· 在第 {number} 个词元分开</translation>
+        <translation type="vanished">· 在第 {number} 个词元分开</translation>
     </message>
     <message>
         <source>KL</source>
@@ -6069,6 +6069,11 @@ rate</source>
         <source>{names}: mean KL {mean}, 99% up to {most} · perplexity {base} → {other} · same choice at {same}</source>
         <extracomment>app/inspector/comparison_panel.py</extracomment>
         <translation>{names}：平均 KL {mean}，99% 不超过 {most} · 困惑度 {base} → {other} · 选择相同 {same}</translation>
+    </message>
+    <message>
+        <source>{figures} · they part at token {number}</source>
+        <extracomment>app/inspector/comparison_panel.py</extracomment>
+        <translation>{figures} · 在第 {number} 个词元分开</translation>
     </message>
     <message>
         <source>The prompts are not in this recording, or not told by this engine.</source>
