@@ -263,6 +263,7 @@ class FakeSession(QObject):
     changed = Signal()
     grew = Signal(object)
     finished = Signal(object)
+    loaded = Signal()
     limits_changed = Signal()
     draft_changed = Signal()
 

@@ -37,6 +37,7 @@ class AnswerInspection(QObject):
         self._engine = engine
         self._panels: list[AnswerPanel] = []  # some are made when they are first seen
         docks.made.connect(self._on_made)
+        workspace.opened.connect(lambda session, _index: session.loaded.connect(self._on_loaded))
         panel = docks.panel(ProbabilitiesPanel.NAME)
         assert isinstance(panel, ProbabilitiesPanel)
         self.panel = panel
@@ -92,6 +93,13 @@ class AnswerInspection(QObject):
         current, source = self._workspace.current, panel.finder.source
         if current and (source is None or source.chat_id != current.chat.id):
             self._on_answer_wanted(panel, current.chat.id)
+
+    @Slot()
+    def _on_loaded(self) -> None:
+        """The turns of a chat, which may be the open one, are there only now."""
+        for panel in self._panels:
+            if panel.isVisible() and panel.finder.source is None:
+                self._on_shown(panel)
 
     def _on_answer_wanted(self, panel: AnswerPanel, chat_id: str) -> None:
         if source := self._newest_source(chat_id, panel):

@@ -53,6 +53,18 @@ def test_the_panel_opens_on_the_open_chat(
     assert panel.finder.source.turn is session.chat.turns[3]
 
 
+def test_the_panel_follows_where_the_open_chat_comes_from_the_disk_later(
+    window: MainWindow, session: FakeSession, workspace: FakeWorkspace, panel: ProbabilitiesPanel
+) -> None:
+    opened = workspace.new_chat()
+    window.inspector.show_panel("probabilities")
+    assert panel.finder.source is None
+    opened.chat.turns[:] = session.chat.turns[2:]
+    opened.loaded.emit()
+    assert panel.finder.source is not None
+    assert panel.finder.source.turn is session.chat.turns[3]
+
+
 def test_of_an_earlier_answer_only_the_text_is_known(
     window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel
 ) -> None:
