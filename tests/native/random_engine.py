@@ -43,10 +43,12 @@ from tests.native.oracle import Comparison, Recorder, Tokens, broken_off, compar
 from tests.native.tiny_ggufs import Shape, write_tiny_adapter, write_tiny_gguf
 
 SHAPE = Shape(n_embd=64, head_dim=32)  # heads that every type of keys and values can hold
+LATENT_SHAPE = Shape(n_embd=64, head_dim=64)  # half as many more numbers of each head have positions
 WINDOW = "lfm2 with a window"
 FAMILIES = (
-    *("llama", "qwen3", "qwen3moe", "qwen2vl", "gemma2", "gemma3", "gemma4", "gpt-oss"),
-    *("lfm2", WINDOW, "falcon-h1", "nemotron_h", "qwen35", "mamba", "mamba2"),
+    *("llama", "qwen3", "qwen3moe", "qwen2vl", "qwen3vl", "gemma2", "gemma3", "gemma4", "gpt-oss"),
+    *("deepseek2", "glm4moe", "step35", "lfm2", WINDOW, "falcon-h1", "nemotron_h"),
+    *("qwen35", "qwen3next", "mamba", "mamba2"),
 )
 StateFile = hibernation._StateFile
 CHATS = ("ann", "bob", "cat", "dan", "eve")
@@ -69,7 +71,8 @@ class Models:
                 metadata = {"lfm2.attention.sliding_window": 32}
                 write_tiny_gguf(path, "lfm2", shape=SHAPE, metadata=metadata, chat_template=None)
             else:
-                write_tiny_gguf(path, family, shape=SHAPE, chat_template=None)  # type: ignore[arg-type]
+                shape = LATENT_SHAPE if family == "deepseek2" else SHAPE
+                write_tiny_gguf(path, family, shape=shape, chat_template=None)  # type: ignore[arg-type]
             self._written[family] = path
         return self._written[family]
 

@@ -13,7 +13,7 @@ from tests.native.random_engine import random_run
 
 pytestmark = pytest.mark.native
 
-NUM_RUNS, RUNS_A_TEST = 30 * EFFORT, 2  # each family twice
+NUM_RUNS, RUNS_A_TEST = 40 * EFFORT, 2  # each family twice
 
 
 @pytest.mark.parametrize("first", range(0, NUM_RUNS, RUNS_A_TEST))

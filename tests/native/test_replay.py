@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.skipif(not IS_SAME_ALONE, reason="no patches, or not on x86"),
 ]
 
-NUM_SCHEDULES = 15 * EFFORT  # each family once
+NUM_SCHEDULES = 20 * EFFORT  # each family once
 
 
 def recorded(model: ModelInfo, reports: list[StepReport], path: Path, **options: bool) -> Path:

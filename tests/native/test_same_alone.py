@@ -40,7 +40,20 @@ TYPES = (
 # Of weights and of memory: these two are computed in different places of the library.
 FTYPES = ("Q4_K_M", "Q6_K", "Q8_0", "Q4_0", "F16")
 MODELS = [*product(("qwen3",), FTYPES), ("llama", "Q4_K_M"), ("gemma3", "Q8_0")]
-KINDS = ("gemma2", "gemma4", "qwen3moe", "gpt-oss", "lfm2", "falcon-h1", "qwen35", "mamba", "qwen3vl")
+KINDS = (
+    *(
+        "gemma2",
+        "gemma4",
+        "qwen3moe",
+        "gpt-oss",
+        "deepseek2",
+        "lfm2",
+        "falcon-h1",
+        "qwen35",
+        "mamba",
+        "qwen3vl",
+    ),
+)
 OTHER_MODELS = [*product(KINDS, ("Q4_K_M",)), ("qwen3moe", "Q8_0"), ("mamba", "Q8_0")]
 if EFFORT > 1:
     MODELS = list(product(("llama", "qwen3", "gemma3"), FTYPES))

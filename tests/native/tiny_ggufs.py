@@ -492,8 +492,9 @@ class _TinyModel:
             self._add_shared_experts(block)
 
     def add_deepseek2(self) -> None:
-        """Its keys and values are made of one latent row of `head_dim` numbers, and 8 with positions."""
-        rope, latent, width = 8, self._shape.head_dim, self._shape.head_dim
+        """Its keys and values are made of a latent row of `head_dim` numbers, and half as many with positions."""
+        latent = width = self._shape.head_dim
+        rope = latent // 2
         self._add_attention_header(1)
         self._add_shared_expert_header()
         self.writer.add_key_length(latent + rope)
