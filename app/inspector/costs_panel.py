@@ -54,6 +54,7 @@ PARTS = (
     Column("name", stretches=True),
 )
 COMPUTED, TIME = 3, 4
+MAX_SESSIONS = 30  # the newest, in the menu
 JSON = mark("JSON (*.json)")
 
 
@@ -91,7 +92,8 @@ class CostsPanel(DockPanel):
             self.ask_for_texts(set().union(*(entry.what.lease.prompt_ids for entry in new)))
             titles = dict(self.recording.titles) | dict(self.titles)
             leases = (entry.what.lease for entry in self.recording.leases.entries)
-            sessions = {session: one.chat_id for one in leases if (session := session_of(one))}
+            told = {session: one.chat_id for one in leases if (session := session_of(one))}
+            sessions = dict([*told.items()][-MAX_SESSIONS:])
             chosen = (self._wanted, self.sessions.value, self.front())
             self.sessions.set_choices(
                 [
@@ -130,7 +132,8 @@ class CostsPanel(DockPanel):
         follows = self.table.currentIndex().row() >= self.requests.num_rows() - 1
         self.advice.setText(advice_on(costs))
         self.advice.setVisible(bool(self.advice.text()))
-        self.message.setText(tr(NOT_TOLD if self.recording.leases.entries else NOTHING))
+        leases = (entry.what.lease for entry in self.recording.leases.entries)
+        self.message.setText(tr(NOT_TOLD if any(not one.prompt_bytes for one in leases) else NOTHING))
         for part, is_shown in ((self.message, not costs), (self.sessions, costs), (self.export, costs)):
             part.setVisible(bool(is_shown))
         row = self.table.currentIndex().row()

@@ -21,16 +21,18 @@ from app.inspector.prefix_view import HEADS, num_had, num_prompt_tokens
 from app.inspector.recording import LAST_TEXT, JournalEntry, LeasedPrompt
 from app.look.figures import tokens
 from app.look.words import mark, tr
-from app.protocol.output import CHANGES
+from app.protocol.output import CHANGES, PrefixEnd
 from app.protocol.report import Ints, Lease, Section, SectionKind
 
 MAX_SHOWN = 200  # requests
 MAX_BACK = 8  # requests
 REST_OF_LINE = 64  # tokens of it that are looked at
 SLACK = 8  # tokens more or less that a model's memory cannot be cut back to
+MIN_ANSWERS = 2  # in a prompt, to say which tools they did not call
 MIN_TOLD, MIN_SHARE = 200, 0.1  # tokens in vain that are worth a sentence, and their share of all computed
 MEDIA_TEXT = b"<__media__>"  # of a picture or sound in a prompt's text
-_TIME, _DATE = re.compile(rb"\d{1,2}:\d{2}"), re.compile(rb"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_TIME = re.compile(r"\d{1,2}(?::\d{2}|点|點|时|時)".encode())
+_DATE = re.compile(r"\d{4}(?:-\d{2}-\d{2}|年)|\d{1,2}[./]\d{1,2}[./]\d{2,4}".encode())
 _CHANGING = {
     _TIME: mark("the time of day"),
     _DATE: mark("the date"),
@@ -46,11 +48,13 @@ class Parting(StrEnum):
     SAME = "the same again"
     OTHER = "another question"  # the last message is another one
     NOT_HELD = "not cached any more"
+    FORGOTTEN = "begins anew"  # the API forgets a chat whose first answer was broken off
     LINE = "changed line"  # of the system prompt, and what stands before it
     TOOLS_MOVED = "tools in another order"
     TOOLS = "other tools"
     TOOL = "changed tool"
     MESSAGE = "changed message"
+    LEFT_OUT = "messages left out"
     UNKNOWN = "another prompt"
 
 
@@ -60,11 +64,13 @@ _HEADS = {
     Parting.SAME: mark("The same prompt again"),
     Parting.OTHER: mark("Another last message"),
     Parting.NOT_HELD: mark("Goes on, but was not cached any more: {what}"),
+    Parting.FORGOTTEN: mark("Begins anew: nothing was kept of the earlier request"),
     Parting.LINE: mark("System prompt, line {line}: {what}"),
     Parting.TOOLS_MOVED: mark("The same tools came in another order"),
     Parting.TOOLS: mark("Other tools were offered"),
     Parting.TOOL: mark("The tool {what} is described in other words"),
-    Parting.MESSAGE: mark("An earlier message changed"),
+    Parting.MESSAGE: mark("An earlier message changed: {what}"),
+    Parting.LEFT_OUT: mark("Earlier messages were left out"),
     Parting.UNKNOWN: mark("Another prompt"),
 }
 _AGAIN = mark("{tokens} were computed again in {part} of {whole} requests: {reason}. {remedy}")
@@ -72,6 +78,10 @@ _ADVICE = {
     Parting.NOT_HELD: (
         mark("their cells had been given up"),
         mark("Use a larger context or more slots."),
+    ),
+    Parting.FORGOTTEN: (
+        mark("nothing is kept of a chat whose first answer was broken off"),
+        mark("Wait longer for answers."),
     ),
     Parting.LINE: (
         mark("line {line} of the system prompt holds {what}"),
@@ -83,9 +93,18 @@ _ADVICE = {
     ),
     Parting.TOOLS: (mark("other tools were offered"), mark("Offer the same ones each time.")),
     Parting.TOOL: (mark("the description of {what} changed"), mark("Keep it the same.")),
-    Parting.MESSAGE: (mark("an earlier message changed"), mark("Add to the end of the chat instead.")),
+    Parting.MESSAGE: (
+        mark("an earlier message changed: {what}"),
+        mark("Add to the end of the chat instead."),
+    ),
+    Parting.LEFT_OUT: (
+        mark("earlier messages were left out"),
+        mark("Leave out many at once, and seldom."),
+    ),
 }
-_NEVER_CALLED = mark("{names}: described in {tokens} of each prompt, and never called. Offer fewer tools.")
+_NEVER_CALLED = mark(
+    "{names}: described in {tokens} of the last prompt, and not called so far. Offer fewer tools."
+)
 SECTIONS = {
     SectionKind.SYSTEM: mark("system prompt"),
     SectionKind.TOOL: mark("tool"),
@@ -180,13 +199,16 @@ def advice_on(costs: Sequence[Cost]) -> str:
 
 
 def never_called(costs: Sequence[Cost]) -> dict[str, int]:
-    """The tools that were described and not called up to the last request, with their tokens in a prompt."""
-    sections = [(part.section, part.num_tokens) for cost in costs for part in cost.parts]
-    called = {
-        name for section, _ in sections if section.kind is SectionKind.ANSWER for name in section.name.split()
-    }
-    described = {section.name: number for section, number in sections if section.kind is SectionKind.TOOL}
-    return {name: number for name, number in described.items() if name not in called}
+    """The tools in the last request that no answer had called before it, with their tokens in its prompt.
+
+    None where too few answers came back in a prompt: what was called is only seen there.
+    """
+    last = costs[-1].parts if costs else ()
+    sections = [part.section for cost in costs for part in cost.parts]
+    called = {name for one in sections if one.kind is SectionKind.ANSWER for name in one.name.split()}
+    tools = {part.section.name: part.num_tokens for part in last if _is_tool(part)}
+    num_answers = sum(part.section.kind is SectionKind.ANSWER for part in last)
+    return {name: tools[name] for name in tools if name not in called and num_answers >= MIN_ANSWERS}
 
 
 def as_json(session: str, costs: Sequence[Cost]) -> dict[str, Any]:
@@ -231,6 +253,8 @@ def _cost(
     ours = lease.prompt_bytes
     if not former:
         return Cost(entry.step, entry.what, parts, Place(Parting.FIRST), 0)
+    if had >= len(ours) // 4 - SLACK and any(one.prompt.lease.prompt_bytes == ours for one in former):
+        return Cost(entry.step, entry.what, parts, Place(Parting.SAME), 0)
     commons = [_common(one.prompt.lease.prompt_bytes, ours) for one in former]
     # The last one that is of the same talk: an agent's helpers, which begin otherwise, ask in between.
     pairs = [*zip(commons, former, strict=True)][::-1]
@@ -239,15 +263,17 @@ def _cost(
         its = (pair for pair in pairs if pair[1].prompt.lease.chat_id == lease.chat_id)
         common, before = next(its, (common, before))
     theirs = before.prompt.lease.prompt_bytes
-    if ours == theirs and had >= common - SLACK:
-        return Cost(entry.step, entry.what, parts, Place(Parting.SAME), 0)
     if common < min(_asked_tokens(before.parts, theirs), _asked_tokens(parts, ours)):
         place = _place(before, lease, parts, common, texts)
         again = 0 if place.parting is Parting.OTHER else _num_again(before, lease, parts, common)
         return Cost(entry.step, entry.what, parts, place, min(again, lease.num_tokens_to_compute))
     if had < common - SLACK:
-        place = Place(Parting.NOT_HELD, what=HEADS[lease.prefix_end])
-        return Cost(entry.step, entry.what, parts, place, common - had)
+        is_new = lease.prefix_end is PrefixEnd.NEW_CHAT and lease.chat_id != before.prompt.lease.chat_id
+        what = HEADS[lease.prefix_end]
+        place = Place(Parting.FORGOTTEN) if is_new else Place(Parting.NOT_HELD, what=what)
+        # The earlier one may have been broken off.
+        common = min(common, num_had(before.prompt.lease) + before.prompt.num_computed)
+        return Cost(entry.step, entry.what, parts, place, max(common - had, 0))
     return Cost(entry.step, entry.what, parts, Place(Parting.GOES_ON), 0)
 
 
@@ -259,23 +285,24 @@ def _asked_tokens(parts: Sequence[Part], prompt: bytes) -> int:
 def _num_again(before: Cost, lease: Lease, parts: Sequence[Part], common: int) -> int:
     """Tokens behind the parting that the earlier prompt had there, too."""
 
-    def tokens_of(prompt: bytes, part: Part) -> bytes:
-        return prompt[4 * part.first : 4 * (part.first + part.num_tokens)]
-
     prompt = before.prompt.lease.prompt_bytes
     theirs = {part.first: part for part in before.parts}
-    had, again = {tokens_of(prompt, part) for part in before.parts}, 0
-    tools = {part.section.name: tokens_of(prompt, part) for part in before.parts if _is_tool(part)}
+    had, again = {_tokens_of(prompt, part) for part in before.parts}, 0
+    tools = {part.section.name: _tokens_of(prompt, part) for part in before.parts if _is_tool(part)}
     for part in parts:
-        ours, former = tokens_of(lease.prompt_bytes, part), theirs.get(part.first)
+        ours, former = _tokens_of(lease.prompt_bytes, part), theirs.get(part.first)
         num_behind = part.first + part.num_tokens - common
         if part.first > common and ours in had:
             again += part.num_tokens
         elif part.first <= common and former and former.section.name == part.section.name:
-            again += _common(ours[::-1], tokens_of(prompt, former)[::-1]) if num_behind > 0 else 0
+            again += _common(ours[::-1], _tokens_of(prompt, former)[::-1]) if num_behind > 0 else 0
         elif _is_tool(part):  # behind the last one stands more than behind others
             again += max(0, min(num_behind, _common(ours, tools.get(part.section.name, b""))))
     return again
+
+
+def _tokens_of(prompt: bytes, part: Part) -> bytes:
+    return prompt[4 * part.first : 4 * (part.first + part.num_tokens)]
 
 
 def _place(
@@ -285,17 +312,22 @@ def _place(
     if part is None or not before.parts:
         return Place(Parting.UNKNOWN)
     theirs, ours = _tools(before.parts), _tools(parts)
+    start = part.section.start
+    number = _text(lease.prompt_ids[:common], texts)[start:].count(b"\n")
+    end = common + REST_OF_LINE
+    both = (_text(one.prompt_ids[:end], texts)[start:] for one in (before.prompt.lease, lease))
+    what = _held(*(text.split(b"\n")[number] for text in both))
     if part.section.kind is SectionKind.SYSTEM and bool(theirs) == bool(ours):
-        start = part.section.start
-        number = _text(lease.prompt_ids[:common], texts)[start:].count(b"\n")
-        end = common + REST_OF_LINE
-        both = (_text(one.prompt_ids[:end], texts)[start:] for one in (before.prompt.lease, lease))
-        return Place(Parting.LINE, number + 1, _held(*(text.split(b"\n")[number] for text in both)))
+        return Place(Parting.LINE, number + 1, what)
     if theirs != ours:
         return Place(Parting.TOOLS_MOVED if sorted(theirs) == sorted(ours) else Parting.TOOLS)
     if part.section.kind is SectionKind.TOOL:
         return Place(Parting.TOOL, what=part.section.name)
-    return Place(Parting.OTHER if before.parts[-1].first <= common else Parting.MESSAGE)
+    if part is parts[-1] and before.parts[-1].first <= common:
+        return Place(Parting.OTHER)
+    prompt, ids = before.prompt.lease.prompt_bytes, _tokens_of(lease.prompt_bytes, part)
+    later = (_tokens_of(prompt, one) for one in before.parts if one.first > part.first)
+    return Place(Parting.LEFT_OUT) if ids in later else Place(Parting.MESSAGE, what=what)
 
 
 def _tools(parts: Sequence[Part]) -> list[str]:

@@ -85,10 +85,16 @@ def test_the_newest_request_is_chosen_and_its_sections_are_shown(panel: CostsPan
     assert panel.table.currentIndex().row() == 1
     rows = [[panel.parts.index(row, column).data() for column in range(4)] for row in range(3)]
     assert rows[0] == ["system prompt", f"{len(LONG):,}", "0", ""]
-    assert rows[1][3] == "read, never called"
+    assert rows[1] == ["tool", f"{len(tool('read')[2]):,}", "0", "read"]
     panel.table.selectRow(0)
     asked(panel, AGAIN)
     assert panel.table.currentIndex().row() == 0
+
+
+def test_a_tool_that_answers_did_not_call_is_marked(panel: CostsPanel) -> None:
+    said = ("A", "", "No."), ("U", "", "Why?"), ("A", "", "So.")
+    asked(panel, leased(("S", "", LONG), tool("read"), ("U", "", "Hello"), *said).lease)
+    assert panel.parts.index(1, 3).data() == "read, never called"
     assert "read: described in" in panel.advice.text()
 
 

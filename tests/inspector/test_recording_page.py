@@ -307,7 +307,7 @@ def test_what_unpacks_to_more_than_a_file_may_have_is_refused(
 
 COUNT = """
 const fs = require("fs"), file = fs.readFileSync(process.argv[2], "utf8");
-const script = file.match(/<script>([^]*?)main\\(\\);\\s*<\\/script>/)[1];
+const script = file.match(/<script>([^]*?)addEventListener\\("DOM[^]*?<\\/script>/)[1];
 const packed = file.match(/id="recording">([^]*?)<\\/script>/)[1];
 globalThis.document = { getElementById: () => ({ textContent: packed }) };
 const [Recording, unpacked, plural] = new Function(script + "; return [Recording, unpacked, plural];")();

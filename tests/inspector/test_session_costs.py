@@ -161,12 +161,60 @@ def test_requests_of_a_helper_in_between_do_not_part_a_chat():
 
 def test_tools_that_were_never_called_are_told_with_what_they_cost():
     pieces = (("S", "", "Be brief."), tool("read"), tool("write"), ("U", "", "Hello"))
-    told = costs(leased(*pieces), leased(*pieces, ("A", "read", "read()"), had=9 + 2 * len(tool("read")[2])))
+    answers = (("A", "read", "read()"), ("U", "", "So?"), ("A", "", "It is 12."))
+    had = sum(len(text) for _, _, text in pieces)
+    told = costs(leased(*pieces), leased(*pieces, *answers, had=had))
     num_tokens = len(tool("write")[2])
     assert never_called(told) == {"write": num_tokens}
     assert advice_on(told) == (
-        f"write: described in {num_tokens} tokens of each prompt, and never called. Offer fewer tools."
+        f"write: described in {num_tokens} tokens of the last prompt, and not called so far. "
+        "Offer fewer tools."
     )
+
+
+def test_what_answers_called_is_not_known_before_they_come_back():
+    told = costs(
+        *(leased(("S", "", LONG), tool("label"), ("U", "", one), had=len(LONG)) for one in ("dog", "fox"))
+    )
+    assert never_called(told) == {}
+
+
+@pytest.mark.parametrize(
+    ("start", "what"),
+    [
+        ("It is 12:0", "the time of day"),
+        ("现在是下午3点1", "the time of day"),
+        ("今天是2026年11月1", "the date"),
+        ("Room ", "a number that changes"),
+    ],
+)
+def test_a_first_message_that_changes_is_named_with_what_it_holds(start, what):
+    rest = (("A", "", "Fine. " * 40), ("U", "", "And now?"))
+    first, second = (("U", "", f"{start}{number}, and I ask: how are you?") for number in "12")
+    system = ("S", "", "Be brief.")
+    told = costs(leased(system, first), leased(system, second, *rest, had=9))
+    assert told[1].head == f"An earlier message changed: {what}"
+
+
+def test_messages_that_were_left_out_are_no_change():
+    chat = [("U", "", f"Question {number}: {'so ' * number}?") for number in range(6)]
+    told = costs(leased(("S", "", LONG), *chat), leased(("S", "", LONG), *chat[2:], had=len(LONG)))
+    assert told[1].place.parting is Parting.LEFT_OUT
+
+
+def test_what_was_broken_off_and_asked_again_is_no_matter_of_room():
+    pieces = (("S", "", LONG), ("U", "", "Hello"))
+    broken_off, again = leased(*pieces), leased(*pieces)
+    broken_off.num_computed = 256
+    again.lease = replace(again.lease, chat_id="api-2")
+    told = costs(broken_off, again)
+    assert (told[1].place.parting, told[1].num_again) == (Parting.FORGOTTEN, 256)
+
+
+def test_a_prompt_that_comes_back_behind_another_one_is_the_same():
+    ours, other = (("S", "", LONG), ("U", "", "Hello")), (("S", "", f"{LONG[:600]} Or not."), ("U", "", "No"))
+    told = costs(leased(*ours), leased(*other, had=600), leased(*ours, had=len(LONG) + 4))
+    assert told[2].place.parting is Parting.SAME
 
 
 def test_the_parts_are_the_whole_prompt_also_with_a_picture():

@@ -492,7 +492,7 @@ class _TinyModel:
             self._add_shared_experts(block)
 
     def add_deepseek2(self) -> None:
-        """Its keys and values are made of a latent row of `head_dim` numbers, and half as many with positions."""
+        """Keys and values are made of a latent row of `head_dim` numbers, and half as many with positions."""
         latent = width = self._shape.head_dim
         rope = latent // 2
         self._add_attention_header(1)

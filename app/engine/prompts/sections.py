@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -29,7 +29,8 @@ ABOUT_CHARS = 24  # with which the description of a tool begins: some templates 
 
 def sections_of(text: str, messages: Iterable[Message], chat_params: ChatParams) -> tuple[Section, ...]:
     """In the order of `text`, as the template wrote it. What it rewrote belongs to the section before."""
-    found = {section.start: section for section in (*_messages(text, messages), *_tools(text, chat_params))}
+    tools = tuple(_tools(text, chat_params))
+    found = {section.start: section for section in (*_messages(text, messages, tools), *tools)}
     first = min(found, default=0)
     if first > OWN_CHARS and found[first].kind is not SectionKind.SYSTEM:
         found[0] = Section(SectionKind.SYSTEM, 0, first)  # the template's own
@@ -45,17 +46,25 @@ def _num_bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _messages(text: str, messages: Iterable[Message]) -> Iterator[Section]:
-    """Here and below, `start` and `end` count characters."""
+def _messages(text: str, messages: Iterable[Message], tools: Collection[Section]) -> Iterator[Section]:
+    """Here and below, `start` and `end` count characters. What a message says may stand in a tool, too."""
     at = 0
     for message in messages:
         called = _called(message)
         needles = (message.written.strip(), message.content.strip(), *called)
-        places = ((text.find(needle, at), needle) for needle in needles if needle)
+        places = ((_find(text, needle, at, tools), needle) for needle in needles if needle)
         start, needle = next((one for one in places if one[0] >= 0), (-1, ""))
         if start >= 0:
             at = start + len(needle)
             yield Section(KINDS[message.role], start, at, " ".join(called))
+
+
+def _find(text: str, needle: str, at: int, tools: Collection[Section]) -> int:
+    """Outside of all tools; -1 if it is not there."""
+    place = text.find(needle, at)
+    while around := next((one for one in tools if one.start <= place < one.end), None):
+        place = text.find(needle, around.end)
+    return place
 
 
 def _called(message: Message) -> tuple[str, ...]:
@@ -76,4 +85,11 @@ def _tools(text: str, chat_params: ChatParams) -> Iterator[Section]:
             at = found.start() if found else text.find(about[:ABOUT_CHARS])
             if at >= 0:
                 start = max(text.rfind("\n", 0, at), text.rfind("}", 0, at)) + 1
-                yield Section(SectionKind.TOOL, start, at, name)
+                yield Section(SectionKind.TOOL, start, _end_of_json(text, start, at), name)
+
+
+def _end_of_json(text: str, start: int, end: int) -> int:
+    """`end` where no object begins before it."""
+    with suppress(ValueError, RecursionError):
+        return json.JSONDecoder().raw_decode(text, text.index("{", start, end))[1]
+    return end

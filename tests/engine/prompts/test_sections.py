@@ -49,6 +49,15 @@ def test_messages_and_tools_are_found_where_the_template_put_them(written):
     ]
 
 
+def test_what_a_message_says_may_stand_in_a_tool_too():
+    about = {"name": "label", "description": "A plant or animal", "parameters": {"type": "object"}}
+    tools = json.dumps([{"type": "function", "function": about}])
+    text = f"<s>Label it.\n{tools}\nU:ant\nA:"
+    messages = (Message(Role.SYSTEM, "Label it."), Message(Role.USER, "ant"))
+    *_, last = sections_of(text, messages, ChatParams(tools))
+    assert (last.kind, text[last.start - 2 :]) == (SectionKind.USER, "U:ant\nA:")
+
+
 def test_a_long_text_before_the_first_message_is_the_templates_own_system_prompt():
     own = "You are made by somebody, and you help people with their questions. " * 2
     first, second = sections_of(f"{own}Hi", (Message(Role.USER, "Hi"),), ChatParams())
