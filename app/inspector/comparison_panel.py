@@ -180,9 +180,10 @@ class ComparisonPanel(AnswerPanel):
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:
-        finder, choices = self.finder, (self.text.changed, self.other.changed, self.pasted.textChanged)
-        for changed in (finder.answer_found, finder.answer_grown, *choices):
+        for changed in (self.finder.answer_found, self.finder.answer_grown):
             changed.connect(self._show)
+        for changed in (self.text.changed, self.other.changed, self.pasted.textChanged):
+            changed.connect(self._on_choice_changed)
         self.other.picked.connect(self._on_picked)
         self.start.clicked.connect(self._on_start)
         self.next.clicked.connect(self._on_next)
@@ -193,6 +194,11 @@ class ComparisonPanel(AnswerPanel):
             fork.clicked.connect(lambda _checked=False, number=number: self._fork(number))
 
     # What is asked.
+
+    @Slot()
+    def _on_choice_changed(self) -> None:
+        self._refusal = ""  # which was about another question
+        self._show()
 
     @Slot()
     def _on_picked(self) -> None:
@@ -296,13 +302,12 @@ class ComparisonPanel(AnswerPanel):
         self.legend.setText(kl_legend())
         self.note.setVisible(has_engine or has_found)
         self.note.setText(self._note())
-        asked = self._asked
-        if has_found or is_pasted:
-            source = asked.source if asked and has_found else None
-            self.head.setText(source.title if source else tr("Pasted text"))
+        asked = self._asked if has_found or is_at_work else None
+        if asked or is_pasted:
+            self.head.setText(asked.source.title if asked and asked.source else tr("Pasted text"))
             self.head.show()
         for fork, name in zip(self.forks, asked.names if asked else ("", ""), strict=True):
-            fork.setVisible(has_found and asked is not None and asked.source is not None)
+            fork.setVisible(asked is not None and asked.source is not None)
             is_open = bool(asked and asked.source and asked.source.turn and asked.source.chat_id in self.tabs)
             fork.setEnabled(self._row is not None and is_open)
             fork.setToolTip(as_tooltip(tr("{model} goes on from before this token", model=name)))

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.inspector import comparison_panel
 from app.inspector.answer_finder import AnswerSource
-from app.inspector.comparison_panel import PASTED, ComparisonPanel
+from app.inspector.comparison_panel import ANSWER, PASTED, ComparisonPanel
 from app.inspector.comparison_view import KL, TOKEN
 from app.inspector.recording import Recording
 from app.protocol.comparison import Compare, Comparison
@@ -197,6 +197,23 @@ def test_it_is_stopped_and_says_why_it_failed(panel: ComparisonPanel, asked: lis
     panel.refuse("Its tokens differ.")
     assert panel.note.text() == "Its tokens differ."
     assert len(asked) == 2
+    panel.other._pick("/models/a.gguf")
+    assert panel.note.text().startswith("Choose a second model"), "the refusal was about another one"
+
+
+def test_its_title_is_of_what_is_compared_whatever_chat_is_in_front(
+    panel: ComparisonPanel, asked: list[Compare]
+) -> None:
+    panel.start.click()
+    panel.show_answer(AnswerSource("other", "Other", "It is.", object()))
+    assert panel.head.text() == "Ages"
+    panel.start.click()
+    assert panel.head.text() == "Other", "it was stopped"
+    panel.text.choose(PASTED)
+    panel.pasted.setPlainText("He is ten.")
+    panel.start.click()
+    panel.text.choose(ANSWER)
+    assert panel.head.text() == "Pasted text"
 
 
 def test_it_can_be_stopped_where_the_engine_is_gone(panel: ComparisonPanel, asked: list[Compare]) -> None:
