@@ -264,14 +264,15 @@ class ComparisonPanel(AnswerPanel):
             self.table.selectRow(next((row for row in rows if row > (self._row or 0)), rows[0]))
 
     def _fork(self, number: int) -> None:
-        """From before the chosen token on, the model goes on by itself."""
-        asked, row = self._asked, self._row
-        if asked and asked.source and row is not None:
-            begin = asked.tokens.num_prompt_tokens
-            token_ids = asked.tokens.token_ids[begin : begin + row]
+        """From before the chosen token on, the model goes on by itself, first with its own choice."""
+        asked, found, row = self._asked, self._found, self._row
+        if asked and asked.source and found and row is not None:
+            begin, place = asked.tokens.num_prompt_tokens, row - found.num_given
+            token_ids, pieces = asked.tokens.token_ids[begin : begin + row], asked.tokens.pieces[:row]
+            if place >= 0 and (chosen := int(found.greedy_ids[number][place])) not in found.control_ids:
+                token_ids, pieces = (*token_ids, chosen), (*pieces, found.greedy_pieces[number][place])
             path = (asked.question.base, asked.question.other)[number].path
-            text = text_of(asked.tokens.pieces[:row])
-            self.fork_at_requested.emit(asked.source, text, token_ids, str(path))
+            self.fork_at_requested.emit(asked.source, text_of(pieces), token_ids, str(path))
 
     # Showing.
 

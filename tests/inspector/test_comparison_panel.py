@@ -159,11 +159,18 @@ def test_either_model_goes_on_from_before_the_token(panel: ComparisonPanel, aske
     panel.take(found())
     assert ["Small · Q4_0" in panel.forks[0].toolTip(), "fake" in panel.forks[1].toolTip()] == [True, True]
     panel.forks[0].click()
-    assert forks == [(panel.finder.source, "He is", (50, 51), OTHER)]
-    panel.forks[1].click()
-    model = panel.recording.model
+    source, model = panel.finder.source, panel.recording.model
     assert model
-    assert forks[-1][3] == str(model.path)
+    assert forks == [(source, "He is ", (50, 51, 52), OTHER)], "half a character is no text yet"
+    panel.forks[1].click()
+    assert forks[-1] == (source, "He is she", (50, 51, 9), str(model.path)), "with what it would choose"
+    panel.take(replace(found(), control_ids=frozenset({9})))
+    panel.forks[1].click()
+    assert forks[-1] == (source, "He is", (50, 51), str(model.path)), "nothing goes on after an end"
+    panel.take(found(num_given=1))
+    panel.table.selectRow(0)
+    panel.forks[1].click()
+    assert forks[-1] == (source, "", (), str(model.path)), "no model was asked there"
 
 
 def test_a_pasted_text_needs_no_answer_and_offers_no_fork(panel: ComparisonPanel) -> None:
