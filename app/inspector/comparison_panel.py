@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QScrollArea, QSplitter, QWidget
 
 from app.inspector.answer_finder import AnswerSource, text_of
 from app.inspector.answer_panel import AnswerPanel
@@ -20,7 +20,7 @@ from app.inspector.recording import Recording, shown
 from app.look.figures import count, decimal, percent
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font, tabular
-from app.look.layouts import FlowLayout, hbox, vbox
+from app.look.layouts import STRETCH, FlowLayout, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.table import RowTable
 from app.look.words import mark, tr, tr_said
@@ -31,7 +31,7 @@ from app.protocol.report import ChatTokens
 ANSWER, PASTED, FILE = "answer", "pasted", ""  # what can be chosen besides models
 HINT = mark("Choose a second model with the same vocabulary, such as another quantisation, and compare.")
 PASTE_HEIGHT, FOUND_HEIGHT = 52, 24  # of what was pasted, also beside what was found
-WIDTHS = (200, 400)
+WIDTHS, MIDDLE_HEIGHT = (200, 400), 96  # of the text and the table; where that is too much, the panel scrolls
 NARROW = 560  # below it there is no room for the ranks
 
 
@@ -90,7 +90,8 @@ class ComparisonPanel(AnswerPanel):
         )
         forks = tr("Fork with the base"), tr("Fork with the other")
         self.forks = [QPushButton(text, self) for text in forks]
-        self._middle = QSplitter(Qt.Orientation.Horizontal, self)
+        self._scroll, self._page = QScrollArea(self), QWidget(self)
+        self._middle = _Middle(Qt.Orientation.Horizontal, self)
         self._choices, self._foot = QWidget(self), QWidget(self)
         self._lay_out()
         self._connect()
@@ -169,14 +170,24 @@ class ComparisonPanel(AnswerPanel):
         self._middle.addWidget(self.table)
         self._middle.setSizes(WIDTHS)
         self._middle.setChildrenCollapsible(False)
+        self._middle.setMinimumHeight(MIDDLE_HEIGHT)
         self.figures.setWordWrap(True)
-        top = hbox((self.head, 1), self.legend, margins=(12, 6, 12, 2), spacing=12)
+        self.legend.setMinimumHeight(self.next.sizeHint().height())  # it stands in the middle of its row
+        top = hbox(self.head, STRETCH, margins=(12, 6, 12, 2))
         FlowLayout(self._choices, 6, self.text, self.other, self.reverse, self.start)
-        FlowLayout(self._foot, 8, self.next, *self.forks)
+        FlowLayout(self._foot, 8, self.next, *self.forks, self.legend)
         inset = (self._choices, self.pasted, self.figures, self.chart, self.note, self._foot)
         *head, chart, note, foot = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
         page = self._empty_page()
-        vbox(top, *head, (self._middle, 1), chart, page, note, foot, on=self, spacing=0)
+        vbox(top, *head, (self._middle, 1), chart, page, note, foot, on=self._page, spacing=0)
+        self._page.setMinimumWidth(1)  # what is wider is cut, not out of reach
+        self._scroll.setWidget(self._page)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for ground in (self._page, self._scroll.viewport()):
+            ground.setAutoFillBackground(False)
+        vbox(self._scroll, on=self)
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:
@@ -326,6 +337,13 @@ class ComparisonPanel(AnswerPanel):
         if base == other:
             return tr("Both would choose “{token}”.", token=base)
         return tr("The base would choose “{base}”, the other “{other}”.", base=base, other=other)
+
+
+class _Middle(QSplitter):
+    """No higher than it must be, where there is no room."""
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSizeHint()
 
 
 def _answered(source: AnswerSource) -> object:

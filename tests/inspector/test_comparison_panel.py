@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
@@ -111,6 +111,25 @@ def test_nothing_is_cut_in_a_narrow_inspector(panel: ComparisonPanel, asked: lis
         assert table.isColumnHidden(column) or table.columnWidth(column) > widest
     panel.resize(640, 420)
     assert not any(table.isColumnHidden(column) for column in range(panel.rows.columnCount()))
+
+
+@pytest.mark.parametrize("size", [(560, 300), (240, 180), (640, 420)])
+def test_no_part_is_squeezed_or_drawn_over_another_where_it_is_low(
+    panel: ComparisonPanel, asked: list[Compare], size: tuple[int, int]
+) -> None:
+    panel.start.click()
+    panel.take(found())
+    panel.resize(*size)
+    panel.grab()
+    words = (panel.figures, panel.note, panel.head)
+    boxes = (panel.text, panel.other, panel.reverse, panel.start, panel.next, *panel.forks, panel.legend)
+    parts = (*words, *boxes, panel.view, panel.table, panel.chart)
+    places = [QRect(part.mapTo(panel.window(), QPoint()), part.size()) for part in parts]
+    for number, place in enumerate(places):
+        assert not any(map(place.intersects, places[:number])), parts[number]
+    assert [part for part in words if part.height() < part.heightForWidth(part.width())] == []
+    assert [part for part in boxes if part.height() < part.sizeHint().height()] == []
+    assert panel.table.height() > 3 * panel.table.rowHeight(0)
 
 
 def test_what_was_found_begins_where_they_part(panel: ComparisonPanel, asked: list[Compare]) -> None:
