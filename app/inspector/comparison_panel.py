@@ -91,6 +91,7 @@ class ComparisonPanel(AnswerPanel):
         forks = tr("Fork with the base"), tr("Fork with the other")
         self.forks = [QPushButton(text, self) for text in forks]
         self._scroll, self._page = QScrollArea(self), QWidget(self)
+        self._scroll.setWidget(self._page)
         self._middle = _Middle(Qt.Orientation.Horizontal, self)
         self._choices, self._foot = QWidget(self), QWidget(self)
         self._lay_out()
@@ -160,7 +161,7 @@ class ComparisonPanel(AnswerPanel):
     # Building.
 
     def _lay_out(self) -> None:
-        for part in (self.start, self.legend, self.note, self.pasted, *self.forks):
+        for part in (self.start, self.legend, self.note, self.pasted, self.figures, *self.forks):
             part.setFont(tabular(small_font()))
         self.pasted.setPlaceholderText(tr("Paste a text here"))
         self.pasted.setAccessibleName(tr("Pasted text"))
@@ -179,15 +180,14 @@ class ComparisonPanel(AnswerPanel):
         inset = (self._choices, self.pasted, self.figures, self.chart, self.note, self._foot)
         *head, chart, note, foot = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
         page = self._empty_page()
-        vbox(top, *head, (self._middle, 1), chart, page, note, foot, on=self._page, spacing=0)
+        vbox(*head, (self._middle, 1), chart, page, note, foot, on=self._page, spacing=0)
         self._page.setMinimumWidth(1)  # what is wider is cut, not out of reach
-        self._scroll.setWidget(self._page)
         self._scroll.setWidgetResizable(True)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for ground in (self._page, self._scroll.viewport()):
             ground.setAutoFillBackground(False)
-        vbox(self._scroll, on=self)
+        vbox(top, self._scroll, on=self, spacing=0)
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:
