@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.inspector import comparison_panel
@@ -285,3 +287,13 @@ def test_a_file_dialog_that_is_cancelled_leaves_the_choice(
     before = panel.other.value
     panel.other._pick(comparison_panel.FILE)
     assert panel.other.value == before
+
+
+def test_its_title_is_bold_in_its_dock(qtbot: QtBot, qapp: QApplication) -> None:
+    qapp.setStyleSheet("QLabel { color: red }")
+    panel, seat = ComparisonPanel(Recording()), QWidget()
+    qtbot.addWidget(seat)
+    panel.setParent(seat)
+    weight = panel.head.font().weight()
+    qapp.setStyleSheet("")
+    assert weight == QFont.Weight.DemiBold
