@@ -2,15 +2,17 @@
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.inspector.answer_finder import AnswerFinder, AnswerSource
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
 from app.look.fonts import small_font, tabular
 from app.look.layouts import STRETCH, vbox
-from app.look.plain_text import PlainLabel, heading
+from app.look.plain_text import ElidedLabel, PlainLabel, heading_font
 from app.look.words import tr, tr_said
+
+MIN_HEAD = 48  # pixels of a title
 
 
 class AnswerPanel(DockPanel):
@@ -28,7 +30,10 @@ class AnswerPanel(DockPanel):
         self.finder.commanded.connect(self.commanded)
         self.finder.requested.connect(self.requested)
         self.finder.aborted.connect(self.aborted)
-        self.head = heading("", self)
+        self.head = ElidedLabel("", self, elide=Qt.TextElideMode.ElideRight)
+        self.head.setFont(heading_font(self.head.font()))
+        self.head.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.head.setMinimumWidth(MIN_HEAD)
         self.figures = PlainLabel(parent=self, tone="muted")
         self.figures.setFont(tabular(small_font()))
         self.again = QPushButton(tr("Recompute"), self)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QScrollArea, QSplitter, QWidget
 
 from app.inspector.answer_finder import AnswerSource, text_of
 from app.inspector.answer_panel import AnswerPanel
@@ -20,7 +20,7 @@ from app.inspector.recording import Recording, shown
 from app.look.figures import count, decimal, percent
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font, tabular
-from app.look.layouts import FlowLayout, hbox, vbox
+from app.look.layouts import STRETCH, FlowLayout, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip, one_line
 from app.look.table import RowTable
 from app.look.words import mark, tr, tr_said
@@ -31,7 +31,7 @@ from app.protocol.report import ChatTokens
 ANSWER, PASTED, FILE = "answer", "pasted", ""  # what can be chosen besides models
 HINT = mark("Choose a second model with the same vocabulary, such as another quantisation, and compare.")
 PASTE_HEIGHT, FOUND_HEIGHT = 52, 24  # of what was pasted, also beside what was found
-WIDTHS = (200, 400)
+WIDTHS, MIDDLE_HEIGHT = (200, 400), 96  # of the text and the table; where that is too much, the panel scrolls
 NARROW = 560  # below it there is no room for the ranks
 
 
@@ -90,7 +90,9 @@ class ComparisonPanel(AnswerPanel):
         )
         forks = tr("Fork with the base"), tr("Fork with the other")
         self.forks = [QPushButton(text, self) for text in forks]
-        self._middle = QSplitter(Qt.Orientation.Horizontal, self)
+        self._scroll, self._page = QScrollArea(self), QWidget(self)
+        self._scroll.setWidget(self._page)
+        self._middle = _Middle(Qt.Orientation.Horizontal, self)
         self._choices, self._foot = QWidget(self), QWidget(self)
         self._lay_out()
         self._connect()
@@ -159,7 +161,7 @@ class ComparisonPanel(AnswerPanel):
     # Building.
 
     def _lay_out(self) -> None:
-        for part in (self.start, self.legend, self.note, self.pasted, *self.forks):
+        for part in (self.start, self.legend, self.note, self.pasted, self.figures, *self.forks):
             part.setFont(tabular(small_font()))
         self.pasted.setPlaceholderText(tr("Paste a text here"))
         self.pasted.setAccessibleName(tr("Pasted text"))
@@ -169,20 +171,30 @@ class ComparisonPanel(AnswerPanel):
         self._middle.addWidget(self.table)
         self._middle.setSizes(WIDTHS)
         self._middle.setChildrenCollapsible(False)
+        self._middle.setMinimumHeight(MIDDLE_HEIGHT)
         self.figures.setWordWrap(True)
-        top = hbox((self.head, 1), self.legend, margins=(12, 6, 12, 2), spacing=12)
+        self.legend.setMinimumHeight(self.next.sizeHint().height())  # it stands in the middle of its row
+        top = hbox(self.head, STRETCH, margins=(12, 6, 12, 2))
         FlowLayout(self._choices, 6, self.text, self.other, self.reverse, self.start)
-        FlowLayout(self._foot, 8, self.next, *self.forks)
+        FlowLayout(self._foot, 8, self.next, *self.forks, self.legend)
         inset = (self._choices, self.pasted, self.figures, self.chart, self.note, self._foot)
         *head, chart, note, foot = (hbox(part, margins=(12, 0, 12, 4)) for part in inset)
         page = self._empty_page()
-        vbox(top, *head, (self._middle, 1), chart, page, note, foot, on=self, spacing=0)
+        vbox(*head, (self._middle, 1), chart, page, note, foot, on=self._page, spacing=0)
+        self._page.setMinimumWidth(1)  # what is wider is cut, not out of reach
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for ground in (self._page, self._scroll.viewport()):
+            ground.setAutoFillBackground(False)
+        vbox(top, self._scroll, on=self, spacing=0)
         self.setFocusProxy(self.other)
 
     def _connect(self) -> None:
-        finder, choices = self.finder, (self.text.changed, self.other.changed, self.pasted.textChanged)
-        for changed in (finder.answer_found, finder.answer_grown, *choices):
+        for changed in (self.finder.answer_found, self.finder.answer_grown):
             changed.connect(self._show)
+        for changed in (self.text.changed, self.other.changed, self.pasted.textChanged):
+            changed.connect(self._on_choice_changed)
         self.other.picked.connect(self._on_picked)
         self.start.clicked.connect(self._on_start)
         self.next.clicked.connect(self._on_next)
@@ -193,6 +205,11 @@ class ComparisonPanel(AnswerPanel):
             fork.clicked.connect(lambda _checked=False, number=number: self._fork(number))
 
     # What is asked.
+
+    @Slot()
+    def _on_choice_changed(self) -> None:
+        self._refusal = ""  # which was about another question
+        self._show()
 
     @Slot()
     def _on_picked(self) -> None:
@@ -258,14 +275,15 @@ class ComparisonPanel(AnswerPanel):
             self.table.selectRow(next((row for row in rows if row > (self._row or 0)), rows[0]))
 
     def _fork(self, number: int) -> None:
-        """From before the chosen token on, the model goes on by itself."""
-        asked, row = self._asked, self._row
-        if asked and asked.source and row is not None:
-            begin = asked.tokens.num_prompt_tokens
-            token_ids = asked.tokens.token_ids[begin : begin + row]
+        """From before the chosen token on, the model goes on by itself, first with its own choice."""
+        asked, found, row = self._asked, self._found, self._row
+        if asked and asked.source and found and row is not None:
+            begin, place = asked.tokens.num_prompt_tokens, row - found.num_given
+            token_ids, pieces = asked.tokens.token_ids[begin : begin + row], asked.tokens.pieces[:row]
+            if place >= 0 and (chosen := int(found.greedy_ids[number][place])) not in found.control_ids:
+                token_ids, pieces = (*token_ids, chosen), (*pieces, found.greedy_pieces[number][place])
             path = (asked.question.base, asked.question.other)[number].path
-            text = text_of(asked.tokens.pieces[:row])
-            self.fork_at_requested.emit(asked.source, text, token_ids, str(path))
+            self.fork_at_requested.emit(asked.source, text_of(pieces), token_ids, str(path))
 
     # Showing.
 
@@ -296,13 +314,12 @@ class ComparisonPanel(AnswerPanel):
         self.legend.setText(kl_legend())
         self.note.setVisible(has_engine or has_found)
         self.note.setText(self._note())
-        asked = self._asked
-        if has_found or is_pasted:
-            source = asked.source if asked and has_found else None
-            self.head.setText(source.title if source else tr("Pasted text"))
+        asked = self._asked if has_found or is_at_work else None
+        if asked or is_pasted:
+            self.head.setText(asked.source.title if asked and asked.source else tr("Pasted text"))
             self.head.show()
         for fork, name in zip(self.forks, asked.names if asked else ("", ""), strict=True):
-            fork.setVisible(has_found and asked is not None and asked.source is not None)
+            fork.setVisible(asked is not None and asked.source is not None)
             is_open = bool(asked and asked.source and asked.source.turn and asked.source.chat_id in self.tabs)
             fork.setEnabled(self._row is not None and is_open)
             fork.setToolTip(as_tooltip(tr("{model} goes on from before this token", model=name)))
@@ -320,6 +337,13 @@ class ComparisonPanel(AnswerPanel):
         if base == other:
             return tr("Both would choose “{token}”.", token=base)
         return tr("The base would choose “{base}”, the other “{other}”.", base=base, other=other)
+
+
+class _Middle(QSplitter):
+    """No higher than it must be, where there is no room."""
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSizeHint()
 
 
 def _answered(source: AnswerSource) -> object:

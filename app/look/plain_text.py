@@ -98,7 +98,8 @@ class ElidedLabel(PlainLabel):
         self._show_tip()
 
     def _show_tip(self) -> None:
-        is_cut = self.sizeHint().width() > self.width()
+        # Without a text no size is asked for: a style sheet would undo a font that is set after that.
+        is_cut = bool(self.text()) and self.sizeHint().width() > self.width()
         self.setToolTip(as_tooltip(self.text()) if is_cut else "")
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -42,6 +42,7 @@ class Comparison:
     The arrays are about the others. `kl` is KL(base||other) in nats of the two distributions at that place.
     Those of two rows are about the base and the other one: the natural logarithm of the token's probability,
     its rank from 1 on, and which token was likeliest there, whose bytes are in `greedy_pieces`.
+    `control_ids` are those of the likeliest that are control tokens: they have no text.
     """
 
     token_ids: Integers
@@ -53,6 +54,7 @@ class Comparison:
     greedy_ids: Integers
     greedy_pieces: tuple[tuple[bytes, ...], tuple[bytes, ...]]
     n_ctx: int  # of a window
+    control_ids: frozenset[int] = frozenset()
 
     @property
     def partings(self) -> list[int]:

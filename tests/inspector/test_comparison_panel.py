@@ -4,13 +4,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.inspector import comparison_panel
 from app.inspector.answer_finder import AnswerSource
-from app.inspector.comparison_panel import PASTED, ComparisonPanel
+from app.inspector.comparison_panel import ANSWER, PASTED, ComparisonPanel
 from app.inspector.comparison_view import KL, TOKEN
 from app.inspector.recording import Recording
 from app.protocol.comparison import Compare, Comparison
@@ -113,6 +115,25 @@ def test_nothing_is_cut_in_a_narrow_inspector(panel: ComparisonPanel, asked: lis
     assert not any(table.isColumnHidden(column) for column in range(panel.rows.columnCount()))
 
 
+@pytest.mark.parametrize("size", [(560, 300), (240, 180), (640, 420)])
+def test_no_part_is_squeezed_or_drawn_over_another_where_it_is_low(
+    panel: ComparisonPanel, asked: list[Compare], size: tuple[int, int]
+) -> None:
+    panel.start.click()
+    panel.take(found())
+    panel.resize(*size)
+    panel.grab()
+    words = (panel.figures, panel.note, panel.head)
+    boxes = (panel.text, panel.other, panel.reverse, panel.start, panel.next, *panel.forks, panel.legend)
+    parts = (*words, *boxes, panel.view, panel.table, panel.chart)
+    places = [QRect(part.mapTo(panel.window(), QPoint()), part.size()) for part in parts]
+    for number, place in enumerate(places):
+        assert not any(map(place.intersects, places[:number])), parts[number]
+    assert [part for part in words if part.height() < part.heightForWidth(part.width())] == []
+    assert [part for part in boxes if part.height() < part.sizeHint().height()] == []
+    assert panel.table.height() > 3 * panel.table.rowHeight(0)
+
+
 def test_what_was_found_begins_where_they_part(panel: ComparisonPanel, asked: list[Compare]) -> None:
     panel.start.click()
     panel.take(found())
@@ -159,11 +180,18 @@ def test_either_model_goes_on_from_before_the_token(panel: ComparisonPanel, aske
     panel.take(found())
     assert ["Small · Q4_0" in panel.forks[0].toolTip(), "fake" in panel.forks[1].toolTip()] == [True, True]
     panel.forks[0].click()
-    assert forks == [(panel.finder.source, "He is", (50, 51), OTHER)]
-    panel.forks[1].click()
-    model = panel.recording.model
+    source, model = panel.finder.source, panel.recording.model
     assert model
-    assert forks[-1][3] == str(model.path)
+    assert forks == [(source, "He is ", (50, 51, 52), OTHER)], "half a character is no text yet"
+    panel.forks[1].click()
+    assert forks[-1] == (source, "He is she", (50, 51, 9), str(model.path)), "with what it would choose"
+    panel.take(replace(found(), control_ids=frozenset({9})))
+    panel.forks[1].click()
+    assert forks[-1] == (source, "He is", (50, 51), str(model.path)), "nothing goes on after an end"
+    panel.take(found(num_given=1))
+    panel.table.selectRow(0)
+    panel.forks[1].click()
+    assert forks[-1] == (source, "", (), str(model.path)), "no model was asked there"
 
 
 def test_a_pasted_text_needs_no_answer_and_offers_no_fork(panel: ComparisonPanel) -> None:
@@ -197,6 +225,23 @@ def test_it_is_stopped_and_says_why_it_failed(panel: ComparisonPanel, asked: lis
     panel.refuse("Its tokens differ.")
     assert panel.note.text() == "Its tokens differ."
     assert len(asked) == 2
+    panel.other._pick("/models/a.gguf")
+    assert panel.note.text().startswith("Choose a second model"), "the refusal was about another one"
+
+
+def test_its_title_is_of_what_is_compared_whatever_chat_is_in_front(
+    panel: ComparisonPanel, asked: list[Compare]
+) -> None:
+    panel.start.click()
+    panel.show_answer(AnswerSource("other", "Other", "It is.", object()))
+    assert panel.head.text() == "Ages"
+    panel.start.click()
+    assert panel.head.text() == "Other", "it was stopped"
+    panel.text.choose(PASTED)
+    panel.pasted.setPlainText("He is ten.")
+    panel.start.click()
+    panel.text.choose(ANSWER)
+    assert panel.head.text() == "Pasted text"
 
 
 def test_it_can_be_stopped_where_the_engine_is_gone(panel: ComparisonPanel, asked: list[Compare]) -> None:
@@ -242,3 +287,13 @@ def test_a_file_dialog_that_is_cancelled_leaves_the_choice(
     before = panel.other.value
     panel.other._pick(comparison_panel.FILE)
     assert panel.other.value == before
+
+
+def test_its_title_is_bold_in_its_dock(qtbot: QtBot, qapp: QApplication) -> None:
+    qapp.setStyleSheet("QLabel { color: red }")
+    panel, seat = ComparisonPanel(Recording()), QWidget()
+    qtbot.addWidget(seat)
+    panel.setParent(seat)
+    weight = panel.head.font().weight()
+    qapp.setStyleSheet("")
+    assert weight == QFont.Weight.DemiBold

@@ -93,6 +93,8 @@ def test_a_quantisation_is_as_far_away_as_numpy_says(pair: tuple[Path, Path]) ->
     token_ids = found.token_ids.tolist()
     with open_llama_backend(LoadParams(pair[0], n_ctx=256, n_seq_max=1, n_threads=1)) as backend:
         leading = backend.leading_tokens()
+        likely = found.greedy_ids.ravel().tolist()
+        assert found.control_ids == {token for token in likely if not backend.token_piece(token)}
     assert found.num_given == 1 - len(leading)
     base, other = (log_probabilities(path, [*leading, *token_ids][:-1]) for path in pair)
     nexts = token_ids[found.num_given :]

@@ -161,6 +161,7 @@ def _comparison(text: _Text, places: list[Place], model: LlamaBackend) -> Compar
         greedy_ids=greedy_ids,
         greedy_pieces=(base, other),
         n_ctx=text.n_ctx,
+        control_ids=frozenset(token for token in greedy_ids.ravel().tolist() if not model.token_piece(token)),
     )
 
 
