@@ -5988,7 +5988,7 @@ rate</source>
     <message>
         <source>An earlier message changed</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
-        <translation>较早的消息被改动</translation>
+        <translation type="vanished">较早的消息被改动</translation>
     </message>
     <message>
         <source>{tokens} were computed again in {part} of {whole} requests: {reason}. {remedy}</source>
@@ -6038,7 +6038,7 @@ rate</source>
     <message>
         <source>an earlier message changed</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
-        <translation>较早的消息被改动</translation>
+        <translation type="vanished">较早的消息被改动</translation>
     </message>
     <message>
         <source>Add to the end of the chat instead.</source>
@@ -6048,7 +6048,7 @@ rate</source>
     <message>
         <source>{names}: described in {tokens} of each prompt, and never called. Offer fewer tools.</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
-        <translation>{names}：在每个提示词中占 {tokens}，却从未调用。请少提供一些工具。</translation>
+        <translation type="vanished">{names}：在每个提示词中占 {tokens}，却从未调用。请少提供一些工具。</translation>
     </message>
     <message>
         <source>system prompt</source>
@@ -6101,9 +6101,34 @@ rate</source>
         <translation>最后一条消息不同</translation>
     </message>
     <message>
+        <source>Begins anew: nothing was kept of the earlier request</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>重新开始：之前的请求没有保留任何内容</translation>
+    </message>
+    <message>
         <source>The tool {what} is described in other words</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
         <translation>工具 {what} 的描述不同</translation>
+    </message>
+    <message>
+        <source>An earlier message changed: {what}</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>较早的消息有变动：{what}</translation>
+    </message>
+    <message>
+        <source>Earlier messages were left out</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>省略了较早的消息</translation>
+    </message>
+    <message>
+        <source>nothing is kept of a chat whose first answer was broken off</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>首个回答被中断的对话不会保留任何内容</translation>
+    </message>
+    <message>
+        <source>Wait longer for answers.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>请为回答留出更多等待时间。</translation>
     </message>
     <message>
         <source>the description of {what} changed</source>
@@ -6114,6 +6139,26 @@ rate</source>
         <source>Keep it the same.</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
         <translation>请保持不变。</translation>
+    </message>
+    <message>
+        <source>an earlier message changed: {what}</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>较早的消息有变动：{what}</translation>
+    </message>
+    <message>
+        <source>earlier messages were left out</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>省略了较早的消息</translation>
+    </message>
+    <message>
+        <source>Leave out many at once, and seldom.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>请一次省略多条，且少做几次。</translation>
+    </message>
+    <message>
+        <source>{names}: described in {tokens} of the last prompt, and not called so far. Offer fewer tools.</source>
+        <extracomment>app/inspector/session_costs.py</extracomment>
+        <translation>{names}：在最后一个提示词中占 {tokens}，至今未被调用。请少提供一些工具。</translation>
     </message>
     <message>
         <source>a text that changes</source>
