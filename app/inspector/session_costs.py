@@ -97,10 +97,7 @@ _ADVICE = {
         mark("an earlier message changed: {what}"),
         mark("Add to the end of the chat instead."),
     ),
-    Parting.LEFT_OUT: (
-        mark("earlier messages were left out"),
-        mark("Leave out many at once, and seldom."),
-    ),
+    Parting.LEFT_OUT: (mark("earlier messages were left out"), mark("Leave out many at once, and seldom.")),
 }
 _NEVER_CALLED = mark(
     "{names}: described in {tokens} of the last prompt, and not called so far. Offer fewer tools."
@@ -269,8 +266,7 @@ def _cost(
         return Cost(entry.step, entry.what, parts, place, min(again, lease.num_tokens_to_compute))
     if had < common - SLACK:
         is_new = lease.prefix_end is PrefixEnd.NEW_CHAT and lease.chat_id != before.prompt.lease.chat_id
-        what = HEADS[lease.prefix_end]
-        place = Place(Parting.FORGOTTEN) if is_new else Place(Parting.NOT_HELD, what=what)
+        place = Place(Parting.FORGOTTEN if is_new else Parting.NOT_HELD, what=HEADS[lease.prefix_end])
         # The earlier one may have been broken off.
         common = min(common, num_had(before.prompt.lease) + before.prompt.num_computed)
         return Cost(entry.step, entry.what, parts, place, max(common - had, 0))
