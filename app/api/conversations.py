@@ -31,7 +31,7 @@ class _Conversation:
     is_of_tokens: bool = False
     title: str = ""
     is_busy: bool = True
-    was_answered: bool = False
+    was_begun: bool = False
 
 
 class Conversations:
@@ -64,15 +64,15 @@ class Conversations:
             self._kept.move_to_end(conversation.chat_id)
         return replace(request, chat_id=conversation.chat_id, keep_cells=is_kept)
 
-    def end(self, chat_id: str, *, was_answered: bool) -> None:
-        """The request is over. Nothing is kept of a first one that was not answered."""
+    def end(self, chat_id: str, *, was_begun: bool) -> None:
+        """The request is over. One that its caller broke off may come again: what was computed stays."""
         self._passing.pop(chat_id, None)  # its cells were freed with its answer
         conversation = self._kept.get(chat_id)
         if conversation is None:
             return
         conversation.is_busy = False
-        conversation.was_answered = conversation.was_answered or was_answered
-        if not conversation.was_answered:
+        conversation.was_begun = conversation.was_begun or was_begun
+        if not conversation.was_begun:
             self._drop(conversation)
 
     def _earlier(self, asked: Beginning) -> _Conversation | None:

@@ -83,7 +83,6 @@ MAX_UNREAD_BYTES = 256 * 1024  # of one answer
 BYTES_PER_LOGPROB = 64  # about what one takes as JSON
 QUIET_SECONDS = 15.0  # after so long without output the reader gets an empty list
 
-ANSWERED = (FinishReason.STOP, FinishReason.LENGTH)
 TOO_SLOW = "The answer was not read as fast as it was written, so it was ended."
 SERVER_STOPPED = "The server was stopped."
 NO_MODEL = "Loading model"  # llama-server's words
@@ -338,7 +337,7 @@ class EngineClient:
         was_waiting = self._queue.end(request.request_id)
         if not was_waiting:
             self.post(Abort(request.request_id))
-        self._end(request.chat_id, was_answered=False)
+        self._end(request.chat_id, was_begun=not was_waiting)
         return was_waiting
 
     def post(self, command: Command) -> None:
@@ -389,7 +388,7 @@ class EngineClient:
         if output.finish_reason:
             del self._open[output.request_id]
             self._queue.end(output.request_id)
-            self._end(output.chat_id, was_answered=output.finish_reason in ANSWERED)
+            self._end(output.chat_id, was_begun=output.finish_reason is not FinishReason.ERROR)
         answers.put(output)
 
     def close(self) -> None:
@@ -410,8 +409,8 @@ class EngineClient:
             if not asked.done():
                 asked.set_exception(unavailable(reason))
 
-    def _end(self, chat_id: str, *, was_answered: bool) -> None:
-        self._conversations.end(chat_id, was_answered=was_answered)
+    def _end(self, chat_id: str, *, was_begun: bool) -> None:
+        self._conversations.end(chat_id, was_begun=was_begun)
         self._let_in()
         self.on_changed()
 

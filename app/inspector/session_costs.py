@@ -21,7 +21,7 @@ from app.inspector.prefix_view import HEADS, num_had, num_prompt_tokens
 from app.inspector.recording import LAST_TEXT, JournalEntry, LeasedPrompt
 from app.look.figures import tokens
 from app.look.words import mark, tr
-from app.protocol.output import CHANGES, PrefixEnd
+from app.protocol.output import CHANGES
 from app.protocol.report import Ints, Lease, Section, SectionKind
 
 MAX_SHOWN = 200  # requests
@@ -48,7 +48,6 @@ class Parting(StrEnum):
     SAME = "the same again"
     OTHER = "another question"  # the last message is another one
     NOT_HELD = "not cached any more"
-    FORGOTTEN = "begins anew"  # the API forgets a chat whose first answer was broken off
     LINE = "changed line"  # of the system prompt, and what stands before it
     TOOLS_MOVED = "tools in another order"
     TOOLS = "other tools"
@@ -64,7 +63,6 @@ _HEADS = {
     Parting.SAME: mark("The same prompt again"),
     Parting.OTHER: mark("Another last message"),
     Parting.NOT_HELD: mark("Goes on, but was not cached any more: {what}"),
-    Parting.FORGOTTEN: mark("Begins anew: nothing was kept of the earlier request"),
     Parting.LINE: mark("System prompt, line {line}: {what}"),
     Parting.TOOLS_MOVED: mark("The same tools came in another order"),
     Parting.TOOLS: mark("Other tools were offered"),
@@ -78,10 +76,6 @@ _ADVICE = {
     Parting.NOT_HELD: (
         mark("their cells had been given up"),
         mark("Use a larger context or more slots."),
-    ),
-    Parting.FORGOTTEN: (
-        mark("nothing is kept of a chat whose first answer was broken off"),
-        mark("Wait longer for answers."),
     ),
     Parting.LINE: (
         mark("line {line} of the system prompt holds {what}"),
@@ -264,12 +258,11 @@ def _cost(
         place = _place(before, lease, parts, common, texts)
         again = 0 if place.parting is Parting.OTHER else _num_again(before, lease, parts, common)
         return Cost(entry.step, entry.what, parts, place, min(again, lease.num_tokens_to_compute))
+    # The earlier one may have been broken off.
+    common = min(common, num_had(before.prompt.lease) + before.prompt.num_computed)
     if had < common - SLACK:
-        is_new = lease.prefix_end is PrefixEnd.NEW_CHAT and lease.chat_id != before.prompt.lease.chat_id
-        place = Place(Parting.FORGOTTEN if is_new else Parting.NOT_HELD, what=HEADS[lease.prefix_end])
-        # The earlier one may have been broken off.
-        common = min(common, num_had(before.prompt.lease) + before.prompt.num_computed)
-        return Cost(entry.step, entry.what, parts, place, max(common - had, 0))
+        place = Place(Parting.NOT_HELD, what=HEADS[lease.prefix_end])
+        return Cost(entry.step, entry.what, parts, place, common - had)
     return Cost(entry.step, entry.what, parts, Place(Parting.GOES_ON), 0)
 
 

@@ -6103,7 +6103,7 @@ rate</source>
     <message>
         <source>Begins anew: nothing was kept of the earlier request</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
-        <translation>重新开始：之前的请求没有保留任何内容</translation>
+        <translation type="vanished">重新开始：之前的请求没有保留任何内容</translation>
     </message>
     <message>
         <source>The tool {what} is described in other words</source>
@@ -6123,12 +6123,12 @@ rate</source>
     <message>
         <source>nothing is kept of a chat whose first answer was broken off</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
-        <translation>首个回答被中断的对话不会保留任何内容</translation>
+        <translation type="vanished">首个回答被中断的对话不会保留任何内容</translation>
     </message>
     <message>
         <source>Wait longer for answers.</source>
         <extracomment>app/inspector/session_costs.py</extracomment>
-        <translation>请为回答留出更多等待时间。</translation>
+        <translation type="vanished">请为回答留出更多等待时间。</translation>
     </message>
     <message>
         <source>the description of {what} changed</source>

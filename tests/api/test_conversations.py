@@ -42,7 +42,7 @@ def two_places(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def answered(conversations: Conversations, request: Request) -> str:
     chat_id = conversations.begin(request).chat_id
-    conversations.end(chat_id, was_answered=True)
+    conversations.end(chat_id, was_begun=True)
     assert chat_id in conversations.titles
     return chat_id
 
@@ -70,7 +70,7 @@ def test_of_several_chats_the_one_with_most_in_common_goes_on():
     conversations.begin(said("one"))  # busy, so that the next gets a chat of its own
     long = answered(conversations, said("one", "1", "two"))
     assert long != short
-    conversations.end(short, was_answered=True)
+    conversations.end(short, was_begun=True)
     assert answered(conversations, said("one", "1", "two", "2", "three")) == long
 
 
@@ -133,24 +133,24 @@ def test_where_all_are_being_answered_a_chat_is_not_kept():
     assert [one.keep_cells for one in (*busy, passing)] == [True, True, False]
     assert len({one.chat_id for one in (*busy, passing)}) == 3
     assert set(conversations.titles.values()) == {"API: one", "API: two", "API: three"}
-    conversations.end(passing.chat_id, was_answered=True)
+    conversations.end(passing.chat_id, was_begun=True)
     assert set(conversations.titles.values()) == {"API: one", "API: two"}
     assert not conversations.forgotten  # its cells were freed with its answer
 
 
-def test_a_first_answer_that_was_broken_off_leaves_nothing():
+def test_a_first_request_that_was_never_begun_leaves_nothing():
     conversations = Known()
     chat_id = conversations.begin(said("one")).chat_id
-    conversations.end(chat_id, was_answered=False)
+    conversations.end(chat_id, was_begun=False)
     assert conversations.titles == {}
     assert conversations.forgotten == [chat_id]
 
 
-def test_a_later_answer_that_was_broken_off_leaves_the_chat():
+def test_a_later_request_that_was_never_begun_leaves_the_chat():
     conversations = Known()
     chat_id = answered(conversations, said("one"))
     assert conversations.begin(said("one", "1", "two")).chat_id == chat_id
-    conversations.end(chat_id, was_answered=False)
+    conversations.end(chat_id, was_begun=False)
     assert not conversations.forgotten
     assert answered(conversations, said("one", "1", "two")) == chat_id
 
@@ -171,16 +171,16 @@ def test_a_title_is_one_short_line():
 def test_never_more_are_kept_than_allowed_and_no_two_requests_share_one(events):
     conversations = Known()
     running: list[Request] = []
-    for text, ending, was_answered in events:
+    for text, ending, was_begun in events:
         running.append(conversations.begin(said(text)))
         if ending < len(running):
-            conversations.end(running.pop(ending).chat_id, was_answered=was_answered)
+            conversations.end(running.pop(ending).chat_id, was_begun=was_begun)
         ids = [request.chat_id for request in running]
         assert len(set(ids)) == len(ids)
         assert not set(ids) & set(conversations.forgotten)
         assert sum(request.keep_cells for request in running) <= 2
     for request in running:
-        conversations.end(request.chat_id, was_answered=True)
+        conversations.end(request.chat_id, was_begun=True)
     assert len(conversations.titles) <= 2
 
 

@@ -116,13 +116,14 @@ async def test_cancelling_ends_it_too(engine):
     assert engine.aborted == ["a"]
 
 
-async def test_a_new_chat_that_was_broken_off_is_forgotten_and_an_answered_one_kept(engine):
+async def test_a_request_that_was_broken_off_goes_on_when_it_comes_again(engine):
     client = EngineClient(engine)
     with client.answer(request("a", "x")) as answers:
-        client.on_output(Output("a", answers.requests[0].chat_id, finish_reason=FinishReason.STOP))
-    with client.answer(request("b", "y")) as answers:
         broken_off = answers.requests[0].chat_id
-    assert engine.forgotten == [broken_off]
+    assert engine.aborted == ["a"]
+    with client.answer(request("b", "x")) as answers:
+        assert answers.requests[0].chat_id == broken_off
+    assert engine.forgotten == []
 
 
 async def test_a_new_chat_that_could_not_be_answered_is_forgotten(engine):

@@ -204,11 +204,10 @@ def test_messages_that_were_left_out_are_no_change():
 
 def test_what_was_broken_off_and_asked_again_is_no_matter_of_room():
     pieces = (("S", "", LONG), ("U", "", "Hello"))
-    broken_off, again = leased(*pieces), leased(*pieces)
+    broken_off, again = leased(*pieces), leased(*pieces, had=256, prefix_end=PrefixEnd.NEW_TEXT)
     broken_off.num_computed = 256
-    again.lease = replace(again.lease, chat_id="api-2")
     told = costs(broken_off, again)
-    assert (told[1].place.parting, told[1].num_again) == (Parting.FORGOTTEN, 256)
+    assert (told[1].place.parting, told[1].num_again) == (Parting.GOES_ON, 0)
 
 
 def test_a_prompt_that_comes_back_behind_another_one_is_the_same():
