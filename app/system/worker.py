@@ -167,6 +167,7 @@ class Worker:
                     message[0]["refusal"] = unpacked(message[0]["refusal"])
                 if asked := self._waiting.get(message[0]["id"]):
                     asked[1].put(message)
+        child.is_gone = True
         self._drop(child)
         child.reap()
         for asked_child, messages in list(self._waiting.values()):
@@ -210,11 +211,12 @@ class Child:
         self._writing = threading.Lock()
         self.pid = self._process.pid
         self.last_lines: list[str] = []  # of its log, once it is reaped
-        self.is_reaped = False
+        self.is_gone = self.is_reaped = False
 
     @property
     def has_ended(self) -> bool:
-        return self._process.poll() is not None
+        """While another thread waits for its end, poll() does not see it."""
+        return self.is_gone or self._process.poll() is not None
 
     @property
     def exit_code(self) -> int:

@@ -111,6 +111,18 @@ def test_one_that_ends_is_started_again_unless_it_is_for_once(play: Callable[...
     assert ended.value.signal_name == "SIGKILL"
 
 
+def test_one_has_ended_also_while_a_thread_still_waits_for_its_end(play: Callable[..., Worker]) -> None:
+    one = play(ECHO)
+    one.ask({})
+    child = one._child
+    assert child
+    with child._process._waitpid_lock:  # as a thread that waits holds it
+        psutil.Process(child.pid).kill()
+        while not child.is_gone:
+            time.sleep(0)
+        assert child.has_ended
+
+
 def test_a_question_ends_at_its_deadline_when_it_is_called_off_and_when_it_is_closed(
     play: Callable[..., Worker],
 ) -> None:
