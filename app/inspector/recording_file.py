@@ -87,8 +87,7 @@ def lines(recording: Recording, *, is_told: bool = True) -> Iterator[str]:
     """The first one last, since it has the titles of those chats alone that the others tell of."""
     names, folding, chats = _Names(), Folding(), set[str | None]()
     steps = [folding.folded(_line(report, is_told, names, chats)) for report in recording.steps]
-    texts = recording.token_texts if is_told else {}
-    titles = recording.titles if is_told else {}
+    texts, titles = (recording.token_texts, recording.titles) if is_told else ({}, {})
     head = Head(
         num_steps=len(steps),
         model=_sent(recording.model) if recording.model else None,

@@ -301,22 +301,31 @@ def _place(
     if part is None or not before.parts:
         return Place(Parting.UNKNOWN)
     theirs, ours = _tools(before.parts), _tools(parts)
-    start = part.section.start
-    number = _text(lease.prompt_ids[:common], texts)[start:].count(b"\n")
-    end = common + REST_OF_LINE
-    both = (_text(one.prompt_ids[:end], texts)[start:] for one in (before.prompt.lease, lease))
-    what = _held(*(text.split(b"\n")[number] for text in both))
     if part.section.kind is SectionKind.SYSTEM and bool(theirs) == bool(ours):
-        return Place(Parting.LINE, number + 1, what)
+        return Place(Parting.LINE, *_changed_line(before, lease, part, common, texts))
     if theirs != ours:
         return Place(Parting.TOOLS_MOVED if sorted(theirs) == sorted(ours) else Parting.TOOLS)
-    if part.section.kind is SectionKind.TOOL:
+    if _is_tool(part):
         return Place(Parting.TOOL, what=part.section.name)
     if part is parts[-1] and before.parts[-1].first <= common:
         return Place(Parting.OTHER)
     prompt, ids = before.prompt.lease.prompt_bytes, _tokens_of(lease.prompt_bytes, part)
     later = (_tokens_of(prompt, one) for one in before.parts if one.first > part.first)
-    return Place(Parting.LEFT_OUT) if ids in later else Place(Parting.MESSAGE, what=what)
+    if ids in later:
+        return Place(Parting.LEFT_OUT)
+    _, what = _changed_line(before, lease, part, common, texts)
+    return Place(Parting.MESSAGE, what=what)
+
+
+def _changed_line(
+    before: Cost, lease: Lease, part: Part, common: int, texts: Mapping[int, bytes]
+) -> tuple[int, str]:
+    """Which of the section's, from 1 on, and what it holds."""
+    start = part.section.start
+    number = _text(lease.prompt_ids[:common], texts)[start:].count(b"\n")
+    end = common + REST_OF_LINE
+    both = (_text(one.prompt_ids[:end], texts)[start:] for one in (before.prompt.lease, lease))
+    return number + 1, _held(*(text.split(b"\n")[number] for text in both))
 
 
 def _tools(parts: Sequence[Part]) -> list[str]:
